@@ -1,0 +1,104 @@
+// What stands behind the handles of <muster/muster.h>.
+#pragma once
+
+#include <muster/muster.h>
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/resolve/cluster.h"
+#include "core/service/host.h"
+
+struct muster_text {
+  std::string text;
+};
+
+struct muster_settings {
+  std::map<std::string, std::vector<std::string>> values;
+  int32_t log_level = 0;
+  void (*log_write)(void* ctx, int32_t level, const char* text, size_t size) = nullptr;
+  void* log_ctx = nullptr;
+
+  // The last value of a setting, or that of its environment variable, or null. [thread-safe while nobody sets]
+  const std::string* find(const std::string& name) const { return find_with_origin(name).first; }
+  // And who says it, in the user's words: "the setting task_type", "MUSTER_TASK_TYPE".
+  std::pair<const std::string*, std::string> find_with_origin(const std::string& name) const;
+  const std::vector<std::string>& all(const std::string& name) const;
+
+ private:
+  mutable std::map<std::string, std::string>
+      environment_;  // values read, so that pointers to them live
+};
+
+struct muster_snapshot {
+  muster::SnapshotPtr snapshot;
+  // Texts made for a getter: one a task, in the order of tasks().
+  std::vector<const muster::Task*> tasks;
+  std::vector<const std::string*> task_jobs;
+  std::vector<std::string> addresses;
+};
+
+struct muster_cluster {
+  // A plugin that is stuck may go on after this; what it logs then has nowhere to go.
+  ~muster_cluster() {
+    cluster.reset();
+    if (log != nullptr) log->disarm();
+  }
+
+  std::unique_ptr<muster::Cluster> cluster;
+  std::shared_ptr<const muster::Log> log;
+  std::shared_ptr<muster::Secrets> secrets;
+  std::string record;                       // path, or ""
+  std::shared_ptr<muster::Session> replay;  // null, or what each resolve begins anew
+  std::vector<std::string> variables;  // names that the config interpolates: part of a recording
+  int64_t watch_interval_ns = 10'000'000'000;
+  std::shared_ptr<std::atomic<uint64_t>> cancel_epoch = std::make_shared<std::atomic<uint64_t>>(0);
+  std::atomic<int64_t> running{0};  // resolves under way
+
+  // One resolve: the snapshot, or a new error in *error.
+  int32_t resolve(const muster::CancelToken& cancel, muster::SnapshotPtr& snapshot,
+                  muster_error** error);
+};
+
+namespace muster {
+
+// Stores `error` as a new handle where the caller wants one; returns its code.
+int32_t fail(Error error, muster_error** out);
+int32_t fail_open(Error error, muster_error** out);
+int32_t fail_resolve(ResolveFailure failure, muster_error** out);
+
+// A text for a getter: its data and, where asked for, its size.
+const char* give(const std::string& text, size_t* size);
+
+muster_snapshot* make_snapshot_handle(SnapshotPtr snapshot);
+
+// What muster_open and muster_config_check share: the config, read and checked, with the plugins that it names found but not loaded.
+struct OpenedConfig {
+  Config config;
+  std::map<std::string, FoundPlugin> plugins;  // by backend
+  std::vector<std::string> variables;
+};
+Result<OpenedConfig> open_config(const muster_settings& settings,
+                                 const EnvironmentLookup& environment);
+
+// Where the settings and the environment say plugins are, with nothing of a config.
+PluginSearch search_of(const muster_settings& settings, const Config* config);
+
+// Runs the body of a C function: no exception leaves it.
+template <typename Body>
+int32_t guarded(muster_error** error, Body body) noexcept {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return fail(Error{Code::kResourceExhausted, "out of memory", {}}, error);
+  } catch (const std::exception& exception) {
+    return fail(Error{Code::kInternal, std::string("muster: unexpected: ") + exception.what(), {}},
+                error);
+  }
+}
+
+}  // namespace muster

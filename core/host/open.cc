@@ -1,0 +1,310 @@
+// From settings to a config whose plugins are found, and to a cluster whose plugins are loaded.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+#include "core/host/handles.h"
+
+namespace muster {
+namespace {
+
+std::optional<std::string> process_variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  if (value == nullptr) return std::nullopt;
+  return value;
+}
+
+// A wrong value of a setting tells who said it.
+Error wrong_setting(const std::string& origin, const Error& error) {
+  return Error{Code::kInvalidArgument, fmt::format("{}: {}", origin, error.message), {}};
+}
+
+// Settings over the file: timeout, expect, rpc_layer, environment, task.
+Status apply_settings(const muster_settings& settings, Config& config) {
+  if (const auto [text, origin] = settings.find_with_origin("timeout"); text != nullptr) {
+    auto timeout = parse_duration(*text);
+    if (!timeout) return wrong_setting(origin, timeout.error());
+    config.timeout = *timeout;
+  }
+  if (const auto [text, origin] = settings.find_with_origin("expect"); text != nullptr) {
+    auto expect = parse_expect(*text);
+    if (!expect) return wrong_setting(origin, expect.error());
+    config.expect = std::move(*expect);
+  }
+  if (const std::string* text = settings.find("rpc_layer")) config.rpc_layer = *text;
+  if (const std::string* text = settings.find("environment")) config.environment = *text;
+  const auto [type, type_origin] = settings.find_with_origin("task_type");
+  const auto [id, id_origin] = settings.find_with_origin("task_id");
+  if (type == nullptr && id == nullptr) return {};
+  if (type == nullptr || id == nullptr) {
+    return Error{Code::kInvalidArgument,
+                 fmt::format("{} is given without {}: this process's task is both or neither",
+                             type == nullptr ? id_origin : type_origin,
+                             type == nullptr ? "task_type" : "task_id"),
+                 {}};
+  }
+  int64_t index = -1;
+  const auto [end, problem] = std::from_chars(id->data(), id->data() + id->size(), index);
+  if (problem != std::errc() || end != id->data() + id->size() || index < 0 || index > INT32_MAX) {
+    return Error{Code::kInvalidArgument,
+                 fmt::format("{}: '{}' is not a task index: 0 to {}", id_origin, *id, INT32_MAX),
+                 {}};
+  }
+  if (Status name = check_job_name(*type); !name) return wrong_setting(type_origin, name.error());
+  config.task_type = *type;
+  config.task_id = index;
+  config.task_origin = type_origin;
+  config.task_overrides = true;
+  return {};
+}
+
+std::shared_ptr<const Log> log_of(const muster_settings& settings) {
+  if (settings.log_write == nullptr) return std::make_shared<const Log>();
+  return std::make_shared<const Log>(
+      settings.log_level,
+      [write = settings.log_write, ctx = settings.log_ctx](int32_t level, std::string_view text) {
+        write(ctx, level, text.data(), text.size());
+      });
+}
+
+void add_secrets(const ResolverConfig& resolver, Secrets& secrets) {
+  for (const std::string& secret : resolver.secrets) secrets.add(secret);
+  for (const ResolverConfig& child : resolver.children) add_secrets(child, secrets);
+}
+
+size_t leaf_count(const ResolverConfig& resolver) {
+  if (resolver.kind == ResolverConfig::Kind::kLeaf) return 1;
+  size_t count = 0;
+  for (const ResolverConfig& child : resolver.children) count += leaf_count(child);
+  return count;
+}
+
+Status set_watch_interval(const muster_settings& settings, muster_cluster& cluster) {
+  const auto [text, origin] = settings.find_with_origin("watch_interval");
+  if (text == nullptr) return {};
+  auto interval = parse_duration(*text);
+  if (!interval) return wrong_setting(origin, interval.error());
+  cluster.watch_interval_ns = interval->count();
+  return {};
+}
+
+// A config's ${VAR} is part of what was asked of the world: a replay answers it from the recording.
+EnvironmentLookup environment_of(const muster_cluster& cluster) {
+  if (cluster.replay == nullptr) return EnvironmentLookup(process_variable);
+  return EnvironmentLookup(
+      [session = cluster.replay](const std::string& name) { return session->variable("", name); });
+}
+
+Result<std::unique_ptr<muster_cluster>> open_cluster(const muster_settings& settings) {
+  auto cluster = std::make_unique<muster_cluster>();
+  cluster->log = log_of(settings);
+  cluster->secrets = std::make_shared<Secrets>();
+  if (const std::string* path = settings.find("record")) cluster->record = *path;
+  const std::string* replay = settings.find("replay");
+  if (replay != nullptr && replay->empty()) replay = nullptr;
+  if (!cluster->record.empty() && replay != nullptr) {
+    return Error{
+        Code::kInvalidArgument,
+        "record and replay exclude each other: a replay asks nothing that could be recorded",
+        {}};
+  }
+  if (Status status = set_watch_interval(settings, *cluster); !status)
+    return std::move(status).error();
+  if (replay != nullptr) {
+    auto session = Session::replay(*replay, cluster->log, cluster->secrets);
+    if (!session) return std::move(session).error();
+    cluster->replay = std::move(*session);
+  }
+  auto opened = open_config(settings, environment_of(*cluster));
+  if (!opened) return std::move(opened).error();
+  cluster->variables = std::move(opened->variables);
+  add_secrets(opened->config.cluster, *cluster->secrets);
+
+  auto http = make_http_library([search = search_of(settings, &opened->config)] {
+    return find_service_library(search, "http");
+  });
+  const auto make_backend = [&](const ResolverConfig& leaf) -> Result<std::shared_ptr<Backend>> {
+    auto library = load_plugin(opened->plugins.at(leaf.backend), *cluster->log, leaf.isolate);
+    if (!library) return std::move(library).error();
+    return Backend::create(std::move(*library), leaf, cluster->log, cluster->secrets, http);
+  };
+  auto made = Cluster::create(opened->config, make_backend);
+  if (!made) return std::move(made).error();
+  cluster->cluster = std::move(*made);
+  return cluster;
+}
+
+}  // namespace
+
+PluginSearch search_of(const muster_settings& settings, const Config* config) {
+  static const std::vector<std::string> none;
+  return search_places(
+      settings.all("plugin_dir"), config == nullptr ? none : config->plugin_search,
+      config == nullptr ? std::map<std::string, std::string>() : config->plugin_sha256);
+}
+
+Result<OpenedConfig> open_config(const muster_settings& settings,
+                                 const EnvironmentLookup& environment) {
+  OpenedConfig opened;
+  const EnvironmentLookup noting = [&](const std::string& name) {
+    if (std::find(opened.variables.begin(), opened.variables.end(), name) == opened.variables.end())
+      opened.variables.push_back(name);
+    return environment(name);
+  };
+  const DescriptorLookup descriptors = [&](const std::string& backend,
+                                           const Config& so_far) -> Result<Descriptor> {
+    const auto known = opened.plugins.find(backend);
+    if (known != opened.plugins.end()) return known->second.descriptor;
+    auto found = find_plugin(search_of(settings, &so_far), backend);
+    if (!found) return std::move(found).error();
+    return opened.plugins.emplace(backend, std::move(*found)).first->second.descriptor;
+  };
+  const std::string* backend = settings.find("backend");
+  const std::string* text = settings.find("config_text");
+  // MUSTER_CONFIG is for those who say nothing else.
+  const bool said = backend != nullptr || text != nullptr;
+  const std::string* file =
+      said && settings.all("config_file").empty() ? nullptr : settings.find("config_file");
+  const int given =
+      (file != nullptr ? 1 : 0) + (text != nullptr ? 1 : 0) + (backend != nullptr ? 1 : 0);
+  if (given != 1) {
+    return Error{Code::kInvalidArgument,
+                 given == 0 ? "no configuration: give a config file (-f FILE, or MUSTER_CONFIG), a "
+                              "config text, or one backend (--backend NAME)"
+                            : "more than one configuration: a config file, a config text and a "
+                              "backend exclude each other",
+                 {}};
+  }
+  if (backend == nullptr && !settings.all("option").empty()) {
+    return Error{Code::kInvalidArgument,
+                 "options (-O) go with --backend; those of a config file stand in the file",
+                 {}};
+  }
+  const auto read = [&]() -> Result<Config> {
+    if (backend != nullptr)
+      return shorthand_config(*backend, settings.all("option"), {}, noting, descriptors);
+    if (text != nullptr) {
+      const std::string* name = settings.find("config_name");
+      return parse_config(*text, name == nullptr ? "<text>" : *name, noting, descriptors);
+    }
+    return load_config(*file, noting, descriptors);
+  };
+  auto config = read();
+  if (!config) return std::move(config).error();
+  if (Status status = apply_settings(settings, *config); !status) return std::move(status).error();
+  opened.config = std::move(*config);
+  return opened;
+}
+
+}  // namespace muster
+
+int32_t muster_cluster::resolve(const muster::CancelToken& cancel, muster::SnapshotPtr& snapshot,
+                                muster_error** error) {
+  using muster::Session;
+  std::shared_ptr<Session> session;
+  if (replay != nullptr) {
+    session = replay->replay_again();
+  } else {
+    session = record.empty() ? Session::live(log, secrets) : Session::record(log, secrets);
+  }
+  for (const std::string& name : variables) session->variable("", name);
+  ++running;
+  auto outcome = cluster->resolve(session, cancel);
+  --running;
+  // A failed resolve is recorded as well: it is the one that somebody else should look at.
+  if (!record.empty()) {
+    if (muster::Status written = session->write(record); !written)
+      return muster::fail(std::move(written).error(), error);
+  }
+  if (auto* failure = std::get_if<muster::ResolveFailure>(&outcome))
+    return muster::fail_resolve(std::move(*failure), error);
+  snapshot = std::move(std::get<muster::SnapshotPtr>(outcome));
+  return 0;
+}
+
+extern "C" {
+
+int32_t muster_open(const muster_settings* settings, muster_cluster** cluster,
+                    muster_error** error) {
+  return muster::guarded(error, [&] {
+    if (settings == nullptr || cluster == nullptr) {
+      return muster::fail({muster::Code::kInvalidArgument,
+                           "muster_open: settings and cluster must not be NULL",
+                           {}},
+                          error);
+    }
+    auto opened = muster::open_cluster(*settings);
+    if (!opened) return muster::fail_open(std::move(opened).error(), error);
+    *cluster = opened->release();
+    return 0;
+  });
+}
+
+int32_t muster_config_check(const muster_settings* settings, muster_text** report,
+                            muster_error** error) {
+  return muster::guarded(error, [&] {
+    if (settings == nullptr)
+      return muster::fail(
+          {muster::Code::kInvalidArgument, "muster_config_check: settings must not be NULL", {}},
+          error);
+    auto opened = muster::open_config(*settings, muster::process_variable);
+    if (!opened) return muster::fail_open(std::move(opened).error(), error);
+    if (report == nullptr) return 0;
+    const size_t leaves = muster::leaf_count(opened->config.cluster);
+    std::string text = fmt::format("{}: right; {} resolver{}", opened->config.name, leaves,
+                                   leaves == 1 ? "" : "s");
+    for (const auto& [backend, plugin] : opened->plugins) {
+      text += fmt::format("\n  {}: {} {}", backend, plugin.path, plugin.descriptor.version);
+    }
+    *report = new muster_text{text + "\n"};
+    return 0;
+  });
+}
+
+int32_t muster_resolve(muster_cluster* cluster, muster_snapshot** snapshot, muster_error** error) {
+  return muster::guarded(error, [&] {
+    if (cluster == nullptr || snapshot == nullptr) {
+      return muster::fail({muster::Code::kInvalidArgument,
+                           "muster_resolve: cluster and snapshot must not be NULL",
+                           {}},
+                          error);
+    }
+    muster::SnapshotPtr answer;
+    const int32_t code =
+        cluster->resolve(muster::CancelToken::of_epoch(cluster->cancel_epoch), answer, error);
+    if (code == 0) *snapshot = muster::make_snapshot_handle(std::move(answer));
+    return code;
+  });
+}
+
+int64_t muster_cluster_timeout_ms(const muster_cluster* cluster) {
+  if (cluster == nullptr) return -1;
+  return std::chrono::duration_cast<std::chrono::milliseconds>(cluster->cluster->config().timeout)
+      .count();
+}
+
+void muster_cancel(muster_cluster* cluster) {
+  if (cluster != nullptr) cluster->cancel_epoch->fetch_add(1, std::memory_order_release);
+}
+
+size_t muster_progress(const muster_cluster* cluster, char* buffer, size_t size) {
+  if (cluster == nullptr || cluster->running.load() == 0) {
+    if (buffer != nullptr && size > 0) buffer[0] = '\0';
+    return 0;
+  }
+  const std::string lines = cluster->cluster->progress();
+  if (buffer != nullptr && size > 0) {
+    const size_t copied = lines.copy(buffer, size - 1);
+    buffer[copied] = '\0';
+  }
+  return lines.size();
+}
+
+void muster_cluster_destroy(muster_cluster* cluster) {
+  muster_cancel(cluster);
+  delete cluster;
+}
+
+}  // extern "C"

@@ -1,0 +1,69 @@
+// Backend: one configured use of a loaded plugin, called safely.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/cancel.h"
+#include "core/config/config.h"
+#include "core/plugin/finder.h"
+#include "core/resolve/snapshot.h"
+#include "core/result.h"
+#include "core/service/host.h"
+#include "core/service/session.h"
+
+namespace muster {
+
+// A plugin in memory: its table copied into ours, checked, the optional functions filled in. Never unloaded.
+class PluginLibrary;
+
+// Loads a plugin that was found; the same file is loaded once per process.
+//
+// `isolate` is what the resolver says: true is kUnimplemented (this build runs plugins in process only, and never instead of in a child);
+// not given, a plugin that needs other libraries than the C and C++ runtime is refused (kFailedPrecondition), for they may be bound to
+// the launcher's copies; false lets it in. kInvalidArgument with a `duty` detail: the plugin is wrong.
+Result<std::shared_ptr<const PluginLibrary>> load_plugin(
+    const FoundPlugin& found, const Log& log, std::optional<bool> isolate = std::nullopt);
+
+// What one plugin said in one call, checked; unranked tasks have their indices by natural order of name.
+struct BackendAnswer {
+  ClusterSpec spec;
+  std::vector<JobStatus> jobs;  // expected and missing as the plugin said
+  Identity identity;            // resolved to an index; unknown when nothing was said
+  Attributes attributes;        // of the cluster
+  std::vector<std::string> warnings;
+};
+
+// The outcome of one call, good or not.
+struct BackendOutcome {
+  Result<BackendAnswer> answer;
+  std::vector<RequestRecord> requests;
+};
+
+// [thread-safe]: calls of one backend take turns, waiting at most until their deadline.
+class Backend {
+ public:
+  // Calls create. The error names the plugin, its path in the config, and, by an `option` detail, the place.
+  static Result<std::shared_ptr<Backend>> create(std::shared_ptr<const PluginLibrary> library,
+                                                 const ResolverConfig& config,
+                                                 std::shared_ptr<const Log> log,
+                                                 std::shared_ptr<Secrets> secrets,
+                                                 std::shared_ptr<HttpLibrary> http);
+  virtual ~Backend() = default;
+
+  // Asks the plugin, on a thread of its own. Returns by the deadline or cancel plus 500 ms of grace at the latest, whatever the plugin
+  // does: a plugin that does not return is marked stuck (MP-12), its late answer dropped, and asking it again fails at once until it
+  // has returned. A wrong push, an exception, OK after a refusal: kInternal with `plugin` and `duty` details. Nothing told here, good or
+  // not, has a secret in it that the session knows by then (MP-17).
+  virtual BackendOutcome resolve(std::shared_ptr<Session> session, int64_t deadline_ns,
+                                 const CancelToken& cancel) = 0;
+
+  // What the running call waits for; "" when none runs or it did not say.
+  virtual std::string progress() const = 0;
+};
+
+}  // namespace muster

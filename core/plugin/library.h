@@ -1,0 +1,49 @@
+// PluginLibrary: a plugin in memory.
+#pragma once
+
+#include <muster/plugin.h>
+
+#include <memory>
+#include <string>
+
+#include "core/plugin/finder.h"
+#include "core/service/host.h"
+#include "core/service/session.h"
+
+namespace boost::dll {
+class shared_library;
+}
+
+namespace muster {
+
+// Immutable once loaded, so any thread may use it. Never unloaded (MC-6): what a plugin leaves behind (thread-local
+// destructors, atexit handlers, a Go runtime) would run into nothing. Only with the environment variable
+// MUSTER_UNLOAD_PLUGINS=1, for leak hunts, does the last owner unload it.
+class PluginLibrary {
+ public:
+  PluginLibrary(FoundPlugin found, std::unique_ptr<boost::dll::shared_library> library);
+  ~PluginLibrary();
+  PluginLibrary(const PluginLibrary&) = delete;
+  PluginLibrary& operator=(const PluginLibrary&) = delete;
+
+  const FoundPlugin& found() const { return found_; }
+  const std::string& name() const { return found_.descriptor.name; }
+  // Every function is there: the optional ones that the plugin lacks do nothing.
+  const muster_plugin_v1& table() const { return table_; }
+  // Whether the plugin has an interrupt of its own.
+  bool can_interrupt() const { return can_interrupt_; }
+
+  // Calls the entry and takes its table over. For load_plugin alone.
+  Status enter(const Log& log);
+
+ private:
+  Status take_table(const muster_plugin_v1* theirs);
+
+  FoundPlugin found_;
+  std::unique_ptr<boost::dll::shared_library> library_;
+  std::unique_ptr<Host> entry_host_;  // lives as long as the library: an entry may have kept it
+  muster_plugin_v1 table_{};
+  bool can_interrupt_ = false;
+};
+
+}  // namespace muster

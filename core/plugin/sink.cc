@@ -1,0 +1,278 @@
+#include "core/plugin/sink.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <exception>
+#include <string_view>
+
+#include "core/plugin/guard.h"
+#include "core/spec/quote.h"
+
+namespace muster {
+namespace {
+
+// A text as pointer and size crossed (MP-4). `what` names it in the refusal.
+Checked read_text(const char* text, uint64_t size, const char* what, std::string_view& out) {
+  out = {};
+  if (text == nullptr) {
+    if (size == 0 || size == MUSTER_NUL_TERMINATED) return {};
+    return Refusal{"MP-4", fmt::format("{} is NULL with size {}", what, size)};
+  }
+  if (size == MUSTER_NUL_TERMINATED) {
+    size = ::strnlen(text, kTextMaximum + 1);
+    if (size > kTextMaximum)
+      return Refusal{"MP-4", fmt::format("{} is longer than {} bytes or does not end with NUL",
+                                         what, kTextMaximum)};
+  } else if (size > kTextMaximum) {
+    return Refusal{"MP-4", fmt::format("{} has {} bytes, more than {}", what, size, kTextMaximum)};
+  }
+  const std::string_view view(text, size);
+  if (is_valid_text(view)) {
+    out = view;
+    return {};
+  }
+  if (const size_t nul = view.find('\0'); nul != std::string_view::npos) {
+    return Refusal{"MP-4", fmt::format("{} has a NUL at byte {}: {}", what, nul, quote(view))};
+  }
+  return Refusal{"MP-4", fmt::format("{} is not valid UTF-8: {}", what, quote(view))};
+}
+
+template <typename Struct>
+Checked read_struct(const Struct* theirs, Struct& ours, const char* name) {
+  if (theirs == nullptr) return Refusal{"MP-3", fmt::format("the {} is NULL", name)};
+  if (copy_struct(theirs, ours)) return {};
+  return Refusal{"MP-3", fmt::format("the struct_size of a {} is {}; it must be sizeof({})", name,
+                                     ours.struct_size, name)};
+}
+
+}  // namespace
+
+// Each function: the thread, the texts, the staging. What goes wrong on the way, memory too, is a refusal.
+struct SinkCall::Functions {
+  static SinkCall& of(const muster_call_v1* call) { return static_cast<SinkCall&>(Call::of(call)); }
+
+  template <typename Body>
+  static int32_t push(const muster_call_v1* call, Body&& body) {
+    if (call == nullptr) return MUSTER_E_INVALID_ARGUMENT;
+    SinkCall& sink = of(call);
+    if (std::this_thread::get_id() != sink.thread_) {
+      return sink.refuse(
+          {"MP-15", "it pushed from another thread than the one that runs the call"});
+    }
+    try {
+      return sink.answer(body(sink.staging_));
+    } catch (const std::exception& exception) {
+      return sink.refuse({"MP-9", fmt::format("a push cannot be kept: {}", exception.what())});
+    }
+  }
+
+  static int32_t is_cancelled(const muster_call_v1* call) {
+    const SinkCall& sink = of(call);
+    return sink.cancelled() || sink.now_ns() >= sink.deadline_ns() ? 1 : 0;
+  }
+
+  static void set_progress(const muster_call_v1* call, const char* text, uint64_t size) {
+    std::string_view view;
+    SinkCall& sink = of(call);
+    if (!read_text(text, size, "a progress text", view))
+      sink.Call::set_progress(printable(sink.session().secrets().redact(view)));
+  }
+
+  static int32_t add_job(const muster_call_v1* call, const char* job, uint64_t job_size) {
+    return push(call, [&](Staging& staging) -> Checked {
+      std::string_view name;
+      if (Checked wrong = read_text(job, job_size, "the name of a job", name)) return wrong;
+      return staging.add_job(name);
+    });
+  }
+
+  static int32_t add_task(const muster_call_v1* call, const muster_task_v1* pushed) {
+    return push(call, [&](Staging& staging) -> Checked {
+      muster_task_v1 task;
+      if (Checked wrong = read_struct(pushed, task, "muster_task_v1")) return wrong;
+      std::string_view job, name, address;
+      if (Checked wrong = read_text(task.job, task.job_size, "the job of a task", job))
+        return wrong;
+      if (Checked wrong = read_text(task.name, task.name_size, "the name of a task", name))
+        return wrong;
+      if (Checked wrong =
+              read_text(task.address, task.address_size, "the address of a task", address))
+        return wrong;
+      return staging.add_task(job, task.index, name, address, task.port);
+    });
+  }
+
+  static int32_t set_attribute(const muster_call_v1* call, const char* key, uint64_t key_size,
+                               const char* value, uint64_t value_size) {
+    return push(call, [&](Staging& staging) -> Checked {
+      std::string_view name, text;
+      if (Checked wrong = read_text(key, key_size, "the key of an attribute", name)) return wrong;
+      if (Checked wrong = read_text(value, value_size, "the value of an attribute", text))
+        return wrong;
+      const Secrets& secrets = of(call).session().secrets();
+      return secrets.empty() ? staging.set_attribute(name, text)
+                             : staging.set_attribute(name, secrets.redact(text));
+    });
+  }
+
+  static int32_t add_missing(const muster_call_v1* call, const muster_missing_v1* pushed) {
+    return push(call, [&](Staging& staging) -> Checked {
+      muster_missing_v1 missing;
+      if (Checked wrong = read_struct(pushed, missing, "muster_missing_v1")) return wrong;
+      std::string_view job, name, reason;
+      if (Checked wrong =
+              read_text(missing.job, missing.job_size, "the job of a missing task", job))
+        return wrong;
+      if (Checked wrong =
+              read_text(missing.name, missing.name_size, "the name of a missing task", name))
+        return wrong;
+      if (Checked wrong = read_text(missing.reason, missing.reason_size,
+                                    "the reason why a task is missing", reason))
+        return wrong;
+      return staging.add_missing(job, missing.index, name, reason);
+    });
+  }
+
+  static int32_t set_expected(const muster_call_v1* call, const char* job, uint64_t job_size,
+                              int64_t count) {
+    return push(call, [&](Staging& staging) -> Checked {
+      std::string_view name;
+      if (Checked wrong = read_text(job, job_size, "the name of a job", name)) return wrong;
+      return staging.set_expected(name, count);
+    });
+  }
+
+  static int32_t set_identity(const muster_call_v1* call, const muster_identity_v1* pushed) {
+    return push(call, [&](Staging& staging) -> Checked {
+      muster_identity_v1 identity;
+      if (Checked wrong = read_struct(pushed, identity, "muster_identity_v1")) return wrong;
+      std::string_view job, name, evidence;
+      if (Checked wrong = read_text(identity.job, identity.job_size, "the job of an identity", job))
+        return wrong;
+      if (Checked wrong =
+              read_text(identity.name, identity.name_size, "the name of an identity", name))
+        return wrong;
+      if (Checked wrong = read_text(identity.evidence, identity.evidence_size,
+                                    "the evidence of an identity", evidence))
+        return wrong;
+      return staging.set_identity(job, identity.index, name, evidence);
+    });
+  }
+
+  static int32_t add_warning(const muster_call_v1* call, const char* text, uint64_t size) {
+    return push(call, [&](Staging& staging) -> Checked {
+      std::string_view view;
+      if (Checked wrong = read_text(text, size, "a warning", view)) return wrong;
+      return staging.add_warning(view);
+    });
+  }
+
+  static void mark_secret(const muster_call_v1* call, const char* text, uint64_t size) {
+    if (text == nullptr) return;
+    // Any bytes may be a secret; a long one is not refused, for then it would not be hidden.
+    const std::string_view view(text, size == MUSTER_NUL_TERMINATED ? std::strlen(text) : size);
+    of(call).session().secrets().add(view);
+  }
+};
+
+SinkCall::SinkCall(std::shared_ptr<Session> session, std::string path, std::string backend,
+                   int64_t deadline_ns, CancelToken cancel)
+    : Call(std::move(session), std::move(path), std::move(backend), deadline_ns,
+           std::move(cancel)) {
+  table_.struct_size = sizeof table_;
+  table_.ctx = static_cast<Call*>(this);
+  table_.deadline_ns = deadline_ns;
+  table_.is_cancelled = Functions::is_cancelled;
+  table_.set_progress = Functions::set_progress;
+  table_.add_job = Functions::add_job;
+  table_.add_task = Functions::add_task;
+  table_.set_attribute = Functions::set_attribute;
+  table_.add_missing = Functions::add_missing;
+  table_.set_expected = Functions::set_expected;
+  table_.set_identity = Functions::set_identity;
+  table_.add_warning = Functions::add_warning;
+  table_.mark_secret = Functions::mark_secret;
+}
+
+int32_t SinkCall::refuse(Refusal refusal) {
+  const bool too_many = std::string_view(refusal.duty) == "MP-9";
+  const std::lock_guard lock(refusal_mutex_);
+  if (!refusal_) refusal_ = std::move(refusal);
+  return too_many ? MUSTER_E_RESOURCE_EXHAUSTED : MUSTER_E_INVALID_ARGUMENT;
+}
+
+Error SinkCall::misbehaved(const char* duty, std::string_view what) const {
+  return Error{Code::kInternal,
+               session().secrets().redact(fmt::format("plugin '{}' ({}) misbehaved: {} ({})",
+                                                      backend(), path(), what, duty)),
+               {{"plugin", backend()},
+                {"path", path()},
+                {"duty", duty},
+                {"hint",
+                 "this is a fault of the plugin, not of the configuration: tell its author, with "
+                 "the duty's number"}}};
+}
+
+Error SinkCall::thrown(const std::string& words) const {
+  return misbehaved("MP-13", fmt::format("resolve failed: {}", words));
+}
+
+// MP-17. Attributes of tasks were looked at as they came.
+void SinkCall::redact(BackendAnswer& answer) const {
+  const Secrets& secrets = session().secrets();
+  if (secrets.empty()) return;
+  const auto mend = [&secrets](std::string& text) { text = secrets.redact(text); };
+  for (std::string& warning : answer.warnings) mend(warning);
+  for (std::string& evidence : answer.identity.evidence) mend(evidence);
+  for (auto& [key, value] : answer.attributes) mend(value);
+  for (JobStatus& job : answer.jobs) {
+    for (MissingTask& missing : job.missing) mend(missing.reason);
+  }
+}
+
+Result<BackendAnswer> SinkCall::finish(int32_t code, Error error) {
+  {
+    const std::lock_guard lock(refusal_mutex_);
+    if (refusal_) return misbehaved(refusal_->duty, refusal_->what);
+  }
+  const Secrets& secrets = session().secrets();
+  error.message = secrets.redact(error.message);
+  for (Detail& detail : error.details) detail.value = secrets.redact(detail.value);
+
+  if (code != MUSTER_OK) {
+    if (code < MUSTER_OK || code > MUSTER_E_UNAUTHENTICATED) {
+      return misbehaved("MP-11", fmt::format("resolve returned {}, which is no code{}", code,
+                                             error.message.empty() ? "" : ": " + error.message));
+    }
+    error.code = static_cast<Code>(code);
+    if (error.message.empty()) {
+      error.message = fmt::format("plugin '{}' failed with {} and did not say why (MP-11)",
+                                  backend(), code_name(error.code));
+      error.details.push_back({"duty", "MP-11"});
+    }
+    return std::move(error).with("plugin", backend()).with("path", path());
+  }
+  if (!error.message.empty() || !error.details.empty()) {
+    return misbehaved(
+        "MP-10",
+        fmt::format("resolve returned OK after it had set an error: {}: {}; where a failure does "
+                    "not matter, pass NULL "
+                    "as its error, or take it back with set_error(error, MUSTER_OK, \"\", 0)",
+                    code_name(error.code), error.message));
+  }
+  Result<BackendAnswer> answer = staging_.finish();
+  if (!answer) {
+    Error wrong = std::move(answer).error();
+    if (wrong.code == Code::kInternal && !wrong.detail("duty").empty()) {
+      const std::string duty = wrong.detail("duty");
+      return misbehaved(duty.c_str(), wrong.message);
+    }
+    wrong.message = secrets.redact(wrong.message);
+    return std::move(wrong).with("plugin", backend()).with("path", path());
+  }
+  redact(*answer);
+  return answer;
+}
+
+}  // namespace muster

@@ -1,0 +1,54 @@
+// SinkCall: the table of one running call, through which a plugin pushes.
+#pragma once
+
+#include <muster/plugin.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "core/plugin/staging.h"
+#include "core/service/call.h"
+
+namespace muster {
+
+// Made by the caller, used on the plugin's thread; held by both until the plugin has really returned. Each push is checked, copied and
+// kept in the staging; the first that is refused is remembered, and nothing the plugin returns makes up for it (MP-10).
+class SinkCall : public Call {
+ public:
+  SinkCall(std::shared_ptr<Session> session, std::string path, std::string backend,
+           int64_t deadline_ns, CancelToken cancel);
+
+  const muster_call_v1* table() const { return &table_; }
+
+  // The thread that runs the plugin's function says so before it does; pushes from others are refused (MP-15).
+  void begin() { thread_ = std::this_thread::get_id(); }
+
+  // What became of the call, once the function has returned `code` and filled `error`: the answer, the plugin's own error, or kInternal
+  // with `duty` when it broke one. On the thread of begin().
+  Result<BackendAnswer> finish(int32_t code, Error error);
+  // The same when an exception left the function.
+  Error thrown(const std::string& words) const;
+
+  // kInternal with `plugin`, `path` and `duty`: the plugin broke a duty.
+  Error misbehaved(const char* duty, std::string_view what) const;
+
+ private:
+  struct Functions;  // the C functions of the table
+
+  // Remembers the first refusal; the code for the plugin to return.
+  int32_t refuse(Refusal refusal);
+  int32_t answer(Checked checked) { return checked ? refuse(std::move(*checked)) : MUSTER_OK; }
+  void redact(BackendAnswer& answer) const;
+
+  muster_call_v1 table_{};
+  std::thread::id thread_;
+  Staging staging_;
+  std::mutex refusal_mutex_;  // a push from a wrong thread is refused too
+  std::optional<Refusal> refusal_;
+};
+
+}  // namespace muster

@@ -1,0 +1,94 @@
+// Snapshot: one immutable answer. Made by core/resolve, shown by core/format, handed out by core/host.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+#include "core/spec/cluster_spec.h"
+
+namespace muster {
+
+// Which task this process is.
+struct Identity {
+  std::string type;    // "" when not known
+  int64_t index = -1;  // -1 when not known
+  std::vector<std::string> evidence;
+
+  bool known() const { return index >= 0; }
+};
+
+// A member that should be there and is not.
+struct MissingTask {
+  int64_t index = -1;  // -1: not known
+  std::string name;
+  std::string reason;
+};
+
+struct JobStatus {
+  std::string name;
+  int64_t found = 0;
+  std::optional<int64_t> expected;
+  std::vector<MissingTask> missing;
+};
+
+// One HTTP request that a resolver made.
+struct RequestRecord {
+  std::string method;
+  std::string url;      // without secrets
+  std::string purpose;  // why; may be ""
+  int64_t status = 0;   // 0: no response
+  std::string error;    // "" when there was a response
+  int64_t milliseconds = 0;
+  uint64_t bytes = 0;  // of the response body
+  int attempt = 1;     // of the same request
+};
+
+// What one resolver did.
+struct SourceRecord {
+  std::string path;     // "cluster.merge[0]"
+  std::string backend;  // "kubernetes"; "chain" and "merge" for compositions
+  std::string status;   // "OK", "NOT_FOUND", ...; "NOT_ASKED" for those that a chain did not reach
+  std::string message;  // the error, or why a chain went on; "" when there is nothing to tell
+  int64_t tasks = 0;
+  int64_t milliseconds = 0;
+  std::vector<RequestRecord> requests;
+};
+
+struct Snapshot {
+  ClusterSpec spec;
+  Identity identity;
+  std::string rpc_layer;
+  std::string environment;
+  std::string own_master;  // what the source says master() is (session_master); "" when it does not
+  bool has_own_master = false;
+  std::string master;                           // TensorFlow's master() with no arguments
+  std::map<std::string, int64_t> accelerators;  // of this process's task: device type to count
+  bool complete = true;
+  std::vector<JobStatus>
+      jobs;  // every job of the spec in its order, then those only expected or missing
+  std::string digest;
+  int64_t time_ns = 0;  // since 1970 UTC
+  bool stale = false;
+  std::vector<SourceRecord> sources;  // in config order, a composition before its parts
+  Attributes attributes;              // of the cluster
+  std::vector<std::string> warnings;
+};
+
+using SnapshotPtr = std::shared_ptr<const Snapshot>;
+
+// Accelerators by device type: what the task says over what the cluster says. `accelerator.type` with `accelerator.count` (one of them when
+// no count is said), and `accelerator.count.TYPE` for several types.
+std::map<std::string, int64_t> accelerators_of(const Attributes& task, const Attributes& cluster);
+
+// TensorFlow's master(task_type, task_id, rpc_layer). nullopt: not given. With both given: that task's address with its scheme;
+// with neither: the source's own master, else this process's task, else ""; with one only: the other comes from the identity.
+// An empty rpc_layer means none (mends BASE-5). kNotFound names the task that is not there.
+Result<std::string> master(const Snapshot& snapshot, std::optional<std::string> task_type,
+                           std::optional<int64_t> task_id, std::optional<std::string> rpc_layer);
+
+}  // namespace muster

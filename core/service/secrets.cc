@@ -1,0 +1,108 @@
+// Secrets and the log that hides them.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "core/service/session.h"
+#include "core/service/text.h"
+
+namespace muster {
+namespace {
+
+constexpr size_t kShortestSecret = 4;
+constexpr size_t kShortestEncoded = 9;
+constexpr std::string_view kRedacted = "REDACTED";
+
+std::string_view without_padding(std::string_view base64) {
+  const size_t last = base64.find_last_not_of('=');
+  return last == std::string_view::npos ? std::string_view() : base64.substr(0, last + 1);
+}
+
+}  // namespace
+
+void Secrets::add(std::string_view text) {
+  // A token file ends with a newline that the header made of it does not have.
+  const std::string_view secret = trim(text);
+  if (secret.size() < kShortestSecret || secret == kRedacted) return;
+
+  std::vector<std::string> forms = {std::string(secret)};
+  if (secret.size() >= kShortestEncoded) {
+    // Unpadded: that finds the padded form too, of which a '=' or two then stay.
+    forms.emplace_back(without_padding(base64_encode(secret)));
+    forms.emplace_back(without_padding(base64_encode(secret, true)));
+    forms.push_back(percent_encode(secret));
+    forms.push_back(json_escape(secret));
+    if (text != secret) {
+      forms.emplace_back(without_padding(base64_encode(text)));
+      forms.emplace_back(without_padding(base64_encode(text, true)));
+    }
+  }
+
+  const std::lock_guard lock(mutex_);
+  Texts texts = *texts_;
+  for (std::string& form : forms) {
+    if (std::find(texts.begin(), texts.end(), form) == texts.end())
+      texts.push_back(std::move(form));
+  }
+  if (texts.size() == texts_->size()) return;
+  std::stable_sort(texts.begin(), texts.end(),
+                   [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
+  texts_ = std::make_shared<const Texts>(std::move(texts));
+}
+
+std::string Secrets::redact(std::string_view text) const {
+  std::shared_ptr<const Texts> texts;
+  {
+    const std::lock_guard lock(mutex_);
+    texts = texts_;
+  }
+  constexpr size_t kNone = std::numeric_limits<size_t>::max();
+  const auto find = [&](size_t secret, size_t from) {
+    const std::string& needle = (*texts)[secret];
+    if (from + needle.size() > text.size()) return kNone;
+    const void* hit = memmem(text.data() + from, text.size() - from, needle.data(), needle.size());
+    return hit == nullptr ? kNone
+                          : static_cast<size_t>(static_cast<const char*>(hit) - text.data());
+  };
+
+  // Where each secret stands next. Every search goes on where the last one ended, so each secret reads the text once.
+  std::vector<size_t> next(texts->size());
+  for (size_t i = 0; i < next.size(); ++i) next[i] = find(i, 0);
+
+  std::string redacted;
+  size_t done = 0;
+  for (;;) {
+    size_t first = kNone;
+    for (const size_t at : next) first = std::min(first, at);
+    if (first == kNone) break;
+    // Everything that begins before the covered part ends belongs to it, also what only overlaps.
+    size_t end = first;
+    for (bool grew = true; grew;) {
+      grew = false;
+      for (size_t i = 0; i < next.size(); ++i) {
+        while (next[i] != kNone && (next[i] < end || next[i] == first)) {
+          end = std::max(end, next[i] + (*texts)[i].size());
+          next[i] = find(i, next[i] + (*texts)[i].size());
+          grew = true;
+        }
+      }
+    }
+    redacted.append(text.substr(done, first - done)).append(kRedacted);
+    done = end;
+  }
+  return redacted.append(text.substr(done));
+}
+
+void Log::write(int32_t level, std::string_view text, const Secrets& secrets) const {
+  if (!enabled(level)) return;
+  const std::string line = clean_text(secrets.redact(text), false);
+  const std::lock_guard lock(mutex_);
+  if (armed_) write_(level, line);
+}
+
+void Log::disarm() const {
+  const std::lock_guard lock(mutex_);
+  armed_ = false;
+}
+
+}  // namespace muster

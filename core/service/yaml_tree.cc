@@ -1,0 +1,143 @@
+// YamlTree: YAML text as a tree that knows where everything stands.
+#include "core/service/yaml_tree.h"
+
+#include <istream>
+#include <set>
+#include <streambuf>
+
+#include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
+#include "core/spec/quote.h"
+
+namespace muster {
+namespace {
+
+// Reads a text where it is.
+class ViewBuffer : public std::streambuf {
+ public:
+  explicit ViewBuffer(std::string_view text) {
+    char* begin = const_cast<char*>(text.data());  // only read
+    setg(begin, begin, begin + text.size());
+  }
+};
+
+// A refusal inside of the parser's callbacks; leaves them as the library's own errors do.
+YAML::ParserException refuse(const YAML::Mark& mark, const std::string& message) {
+  return {mark, message};
+}
+
+class Builder : public YAML::EventHandler {
+ public:
+  YamlNode take() { return std::move(root_); }
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    add(mark, "", anchor, YamlNode::Kind::kNull);
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+    throw refuse(mark, "aliases ('*name') are not taken");
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    YamlNode& node = add(mark, tag, anchor, YamlNode::Kind::kScalar);
+    node.text = value;
+    node.quoted = tag == "!";
+    end(mark);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    open_.push_back(&add(mark, tag, anchor, YamlNode::Kind::kSequence));
+  }
+  void OnSequenceEnd() override { open_.pop_back(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    open_.push_back(&add(mark, tag, anchor, YamlNode::Kind::kMap));
+    names_.emplace_back();
+  }
+  void OnMapEnd() override {
+    open_.pop_back();
+    names_.pop_back();
+  }
+
+ private:
+  // The new node, where it belongs. A vector's nodes move only while none of their own is open, so open_ stays right.
+  YamlNode& add(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                YamlNode::Kind kind) {
+    if (anchor != 0) throw refuse(mark, "anchors ('&name') are not taken");
+    if (!tag.empty() && tag != "?" && tag != "!")
+      throw refuse(mark, "tags ('!name') are not taken");
+    YamlNode node;
+    node.kind = kind;
+    node.line = mark.line + 1;
+    node.column = mark.column + 1;
+    if (open_.empty()) {
+      root_ = std::move(node);
+      return root_;
+    }
+    YamlNode& parent = *open_.back();
+    if (parent.kind == YamlNode::Kind::kMap && parent.keys.size() == parent.items.size()) {
+      if (kind != YamlNode::Kind::kScalar) throw refuse(mark, "a key has to be a text");
+      parent.keys.push_back(std::move(node));
+      return parent.keys.back();
+    }
+    parent.items.push_back(std::move(node));
+    return parent.items.back();
+  }
+
+  // After a scalar: when it was a key, it must be a new one.
+  void end(const YAML::Mark& mark) {
+    if (open_.empty() || open_.back()->kind != YamlNode::Kind::kMap) return;
+    const YamlNode& map = *open_.back();
+    if (map.keys.size() == map.items.size()) return;
+    if (!names_.back().insert(map.keys.back().text).second) {
+      throw refuse(mark,
+                   fmt::format("the key {} stands here twice", quote(map.keys.back().text, 60)));
+    }
+  }
+
+  YamlNode root_;
+  std::vector<YamlNode*> open_;
+  std::vector<std::set<std::string>> names_;  // of the open maps
+};
+
+}  // namespace
+
+const YamlNode* YamlNode::find(std::string_view key) const {
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i].text == key) return &items[i];
+  }
+  return nullptr;
+}
+
+Error yaml_error(const std::string& name, const YamlNode& at, const std::string& message) {
+  return {
+      Code::kInvalidArgument, fmt::format("{}:{}:{}: {}", name, at.line, at.column, message), {}};
+}
+
+Result<YamlNode> parse_yaml_tree(std::string_view text, const std::string& name) {
+  try {
+    ViewBuffer buffer(text);
+    std::istream stream(&buffer);
+    YAML::Parser parser(stream);
+    Builder builder;
+    parser.HandleNextDocument(builder);
+    YamlNode root = builder.take();
+    Builder second;
+    if (parser.HandleNextDocument(second))
+      return yaml_error(name, second.take(), "a second document is not taken");
+    return root;
+  } catch (const YAML::Exception& exception) {
+    YamlNode at;
+    at.line = exception.mark.is_null() ? 1 : exception.mark.line + 1;
+    at.column = exception.mark.is_null() ? 1 : exception.mark.column + 1;
+    return yaml_error(name, at, exception.msg);
+  } catch (const std::exception& exception) {
+    return yaml_error(name, {}, exception.what());
+  }
+}
+
+}  // namespace muster

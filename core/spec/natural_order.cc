@@ -1,0 +1,51 @@
+#include <algorithm>
+
+#include "core/spec/cluster_spec.h"
+
+namespace muster {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// A run of digits taken off the front of a text.
+struct Number {
+  size_t zeros;             // leading ones; all of them when the value is 0
+  std::string_view digits;  // without those; any length
+};
+
+Number take_number(std::string_view text, size_t& at) {
+  const size_t start = at;
+  while (at < text.size() && text[at] == '0') ++at;
+  const size_t value = at;
+  while (at < text.size() && is_digit(text[at])) ++at;
+  return {value - start, text.substr(value, at - value)};
+}
+
+}  // namespace
+
+// The texts are compared as sequences of bytes and numbers; a number and another byte compare by their bytes,
+// which puts every number on the same side. Only texts equal in all of it are told apart by their zeros, so the
+// order is one of a pair of sequences: strict and total.
+int natural_compare(std::string_view a, std::string_view b) {
+  size_t i = 0;
+  size_t j = 0;
+  int by_zeros = 0;
+  while (i < a.size() && j < b.size()) {
+    if (is_digit(a[i]) && is_digit(b[j])) {
+      const Number x = take_number(a, i);
+      const Number y = take_number(b, j);
+      if (x.digits.size() != y.digits.size()) return x.digits.size() < y.digits.size() ? -1 : 1;
+      if (const int order = x.digits.compare(y.digits); order != 0) return order < 0 ? -1 : 1;
+      if (by_zeros == 0 && x.zeros != y.zeros) by_zeros = x.zeros < y.zeros ? -1 : 1;
+    } else {
+      const auto x = static_cast<unsigned char>(a[i++]);
+      const auto y = static_cast<unsigned char>(b[j++]);
+      if (x != y) return x < y ? -1 : 1;
+    }
+  }
+  if (i < a.size()) return 1;
+  if (j < b.size()) return -1;
+  return by_zeros;
+}
+
+}  // namespace muster

@@ -1,0 +1,243 @@
+#include "plugins/kubernetes/list.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <future>
+#include <optional>
+#include <utility>
+
+#include "plugins/support/text.h"
+
+namespace muster::kubernetes {
+namespace {
+
+using support::percent_encoded;
+using support::quote;
+
+constexpr uint64_t kPageMaximum = uint64_t{512} << 20;
+constexpr int kPagedAttempts = 3;
+
+class Lister {
+ public:
+  Lister(const Access& access, const Options& options, const Selector& selector,
+         PodListReader& reader, sdk::Call& call)
+      : access_(access), options_(options), selector_(selector), reader_(reader), call_(call) {}
+
+  sdk::Result<std::vector<Pod>> list() {
+    for (int attempt = 1;; ++attempt) {
+      bool expired = false;
+      auto pods = pages(attempt <= kPagedAttempts, expired);
+      if (pods || !expired) return pods;
+      call_.host().log(
+          MUSTER_LOG_DEBUG,
+          fmt::format(
+              "kubernetes: the list of pods {} became too old to continue; it is begun again",
+              quote(selector_.text)));
+      if (attempt > kPagedAttempts) return pods;
+    }
+  }
+
+ private:
+  std::string where() const {
+    return options_.all_namespaces ? "in all namespaces"
+                                   : "in namespace " + quote(access_.name_space);
+  }
+
+  std::string url(bool paged, const std::string& next) const {
+    std::string out = access_.server + "/api/v1/";
+    if (!options_.all_namespaces) out += "namespaces/" + percent_encoded(access_.name_space) + "/";
+    out += "pods?labelSelector=" + percent_encoded(selector_.text);
+    if (paged) out += fmt::format("&limit={}", options_.page_size);
+    if (!next.empty()) out += "&continue=" + percent_encoded(next);
+    return out;
+  }
+
+  sdk::Result<std::vector<Pod>> pages(bool paged, bool& expired) {
+    std::vector<Pod> pods;
+    std::string next;
+    auto response = fetch(paged, next, 1);
+    for (int page = 1;; ++page) {
+      if (!response) return std::move(response).failure();
+      if (response->status() == 410 && !next.empty()) expired = true;
+      if (response->status() != 200) return failure_of(*response);
+
+      // This page is read while the next one is on its way. Only reading happens in the other thread (in this one, later, where
+      // no thread can be had), and it ends here.
+      const std::string_view likely = likely_next(response->body());
+      const bool ahead = !likely.empty() && likely != next;
+      std::optional<sdk::Result<sdk::Response>> following;
+      auto read = [&]() -> sdk::Result<PodPage> {
+        if (!ahead) return reader_.read(response->body());
+        auto reading = std::async(std::launch::async | std::launch::deferred,
+                                  [this, body = response->body()] { return reader_.read(body); });
+        following.emplace(fetch(paged, std::string(likely), page + 1));
+        return reading.get();
+      }();
+      if (!read) return std::move(read).failure().with("endpoint", access_.server);
+      if (pods.empty()) {
+        pods = std::move(read->pods);
+      } else {
+        pods.insert(pods.end(), std::make_move_iterator(read->pods.begin()),
+                    std::make_move_iterator(read->pods.end()));
+      }
+      if (static_cast<int64_t>(pods.size()) > MUSTER_TASKS_MAXIMUM)
+        return sdk::Failure{MUSTER_E_RESOURCE_EXHAUSTED,
+                            fmt::format("more than {} pods match {} {}", MUSTER_TASKS_MAXIMUM,
+                                        quote(selector_.text), where()),
+                            {{"option", selector_.pointer}}};
+      // A page may be short or empty and still have a successor; one that names itself has none that ever ends.
+      if (read->next.empty()) return pods;
+      if (read->next == next)
+        return sdk::Failure{
+            MUSTER_E_DATA_LOSS,
+            "the API server's list of pods does not go on: two pages have one continue token",
+            {{"endpoint", access_.server}}};
+      next = std::move(read->next);
+      if (!ahead || next != likely) following.emplace(fetch(paged, next, page + 1));
+      response = *std::move(following);
+    }
+  }
+
+  // The continue token, found without reading the page: servers write it before the items. A guess, which reading
+  // confirms; empty when there is none.
+  static std::string_view likely_next(std::string_view body) {
+    constexpr std::string_view kKey = "\"continue\":\"";
+    std::string_view head = body.substr(0, 4096);
+    head = head.substr(0, head.find("\"items\""));
+    const size_t key = head.find(kKey);
+    if (key == std::string_view::npos) return {};
+    const std::string_view token = head.substr(key + kKey.size());
+    const size_t end = token.find_first_of("\"\\");
+    return end == std::string_view::npos || token[end] != '"' ? std::string_view()
+                                                              : token.substr(0, end);
+  }
+
+  sdk::Result<sdk::Response> fetch(bool paged, const std::string& next, int page) const {
+    if (call_.cancelled())
+      return sdk::Failure{MUSTER_E_CANCELLED, "listing pods was cancelled", {}};
+    call_.progress(fmt::format("page {} of the pods {}", page, quote(selector_.text)));
+    auto response = get(url(paged, next), page);
+    if (response) return response;
+    sdk::Failure failure = std::move(response).failure();
+    failure.details.emplace_back("endpoint", access_.server);
+    if (failure.code == MUSTER_E_UNAVAILABLE)
+      failure.details.emplace_back(
+          "hint",
+          fmt::format("this is the server of {}; does kubectl get pods work?", access_.origin));
+    return failure;
+  }
+
+  sdk::Result<sdk::Response> get(const std::string& url, int page) const {
+    std::vector<muster_http_header_v1> headers;
+    constexpr std::string_view kJson = "application/json";
+    headers.push_back({"Accept", kJson.data(), kJson.size()});
+    for (const auto& [name, value] : access_.headers)
+      headers.push_back({name.c_str(), value.data(), value.size()});
+    const std::string purpose = page == 1
+                                    ? fmt::format("list the pods {}", selector_.text)
+                                    : fmt::format("page {} of the pods {}", page, selector_.text);
+    muster_http_request_v1 request = {};
+    request.struct_size = sizeof request;
+    request.method = "GET";
+    request.url = url.data();
+    request.url_size = url.size();
+    request.headers = headers.data();
+    request.header_count = headers.size();
+    request.maximum_body_size = kPageMaximum;
+    request.purpose = purpose.c_str();
+    access_.apply(request);
+    return call_.send(request);
+  }
+
+  // What the server said, in one line; the body itself where it is short and no Status.
+  static std::string said(const sdk::Response& response) {
+    ApiStatus status = read_status(response.body());
+    if (!status.message.empty()) return quote(status.message, 500);
+    const std::string_view text = support::trimmed(response.body());
+    return text.empty() ? "nothing more" : quote(text, 200);
+  }
+
+  sdk::Failure failure_of(const sdk::Response& response) const {
+    const int64_t status = response.status();
+    const std::string words = said(response);
+    const auto failure = [&](int32_t code, const std::string& message) {
+      return sdk::Failure{
+          code, message, {{"http_status", std::to_string(status)}, {"endpoint", access_.server}}};
+    };
+    switch (status) {
+      case 400:
+      case 422:
+        return failure(MUSTER_E_INVALID_ARGUMENT,
+                       fmt::format("the API server does not take the label selector {}: {}",
+                                   quote(selector_.text), words))
+            .with("option", selector_.pointer);
+      case 401:
+        return failure(MUSTER_E_UNAUTHENTICATED,
+                       fmt::format("the API server {} refuses the credentials {}({}): {}",
+                                   access_.server, access_.user.empty() ? "" : access_.user + " ",
+                                   access_.origin, words))
+            .with("hint",
+                  access_.headers.empty() && access_.certificate_pem.empty()
+                      ? "no credentials were sent: the user entry has none"
+                      : "the token or certificate may have expired; does kubectl get pods work?");
+      case 403:
+        return failure(MUSTER_E_PERMISSION_DENIED,
+                       fmt::format("the credentials {}({}) may not list pods {}: {}",
+                                   access_.user.empty() ? "" : access_.user + " ", access_.origin,
+                                   where(), words))
+            .with("hint", role_hint());
+      case 404:
+        return failure(MUSTER_E_NOT_FOUND, fmt::format("there is no Kubernetes API at {} ({}): {}",
+                                                       access_.server, access_.origin, words));
+      case 429: {
+        auto out =
+            failure(MUSTER_E_RESOURCE_EXHAUSTED,
+                    fmt::format("the API server {} has too much to do: {}", access_.server, words));
+        if (const auto after = response.header("Retry-After"))
+          if (const auto seconds = support::parse_digits(*after, 86400))
+            out.details.emplace_back("retry_after_ms", std::to_string(*seconds * 1000));
+        return out;
+      }
+      case 410:
+        return failure(MUSTER_E_UNAVAILABLE,
+                       fmt::format("the list of the pods {} {} grew too old before its last page, "
+                                   "again and again: {}",
+                                   quote(selector_.text), where(), words))
+            .with("hint", "a larger page_size needs fewer pages");
+      default: break;
+    }
+    if (status >= 500)
+      return failure(MUSTER_E_UNAVAILABLE, fmt::format("the API server {} answers {}: {}",
+                                                       access_.server, status, words));
+    return failure(MUSTER_E_UNKNOWN,
+                   fmt::format("the API server {} answers {} to a list of pods: {}", access_.server,
+                               status, words));
+  }
+
+  std::string role_hint() const {
+    const char* rule = "{apiGroups: [\"\"], resources: [pods], verbs: [list]}";
+    if (options_.all_namespaces)
+      return fmt::format(
+          "a ClusterRole with the rule {} and a ClusterRoleBinding for that user allow it", rule);
+    return fmt::format(
+        "a Role in namespace {} with the rule {} and a RoleBinding for that user allow it",
+        quote(access_.name_space), rule);
+  }
+
+  const Access& access_;
+  const Options& options_;
+  const Selector& selector_;
+  PodListReader& reader_;
+  sdk::Call& call_;
+};
+
+}  // namespace
+
+sdk::Result<std::vector<Pod>> list_pods(const Access& access, const Options& options,
+                                        const Selector& selector, PodListReader& reader,
+                                        sdk::Call& call) {
+  return Lister(access, options, selector, reader, call).list();
+}
+
+}  // namespace muster::kubernetes

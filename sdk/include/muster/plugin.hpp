@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * C++17 for backends: <muster/plugin.h> and <muster/http.h> with types, lifetimes and one place for failures.
+ *
+ *   class Roster {
+ *    public:
+ *     static muster::sdk::Result<std::unique_ptr<Roster>> create(const muster::sdk::Host& host,
+ *                                                                std::string_view options);
+ *     muster::sdk::Status resolve(muster::sdk::Call& call) {
+ *       auto text = call.file("/etc/roster");
+ *       if (!text) return std::move(text).failure();
+ *       call.add_task({"worker", 0, "w0", "10.0.0.1:8470"});
+ *       return {};
+ *     }
+ *   };
+ *   MUSTER_DESCRIPTOR({"name": "roster", "version": "1.0.0", "abi": {"major": 1, "minor": 0}})
+ *   MUSTER_PLUGIN(Roster, "roster", "1.0.0")
+ *
+ * Header only and without an ABI of its own: what crosses is the C interface, whose rules and numbered
+ * duties hold. An exception that leaves a function of the class becomes INTERNAL with its text (MP-13).
+ * A refused push is remembered by Call, which ignores later pushes, and is what resolve returns then
+ * (MP-10): a backend need not look at each push, only call refused() in long loops.
+ */
+#ifndef MUSTER_PLUGIN_HPP
+#define MUSTER_PLUGIN_HPP
+
+#include <muster/http.h>
+#include <muster/plugin.h>
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace muster {
+namespace sdk {
+
+/** Why something failed: one of MUSTER_E_*, words for the user, and facts by the keys of add_detail. */
+struct Failure {
+  int32_t code = MUSTER_E_UNKNOWN;
+  std::string message;  // empty: the core has been told already, by a service or a refused push
+  std::vector<std::pair<std::string, std::string>> details;
+
+  /** Adds a fact, to build a failure in one statement. */
+  Failure&& with(std::string key, std::string value) && {
+    details.emplace_back(std::move(key), std::move(value));
+    return std::move(*this);
+  }
+};
+
+/** A value, or the failure in its place. Asking for the one that is not there throws. */
+template <typename T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  Result(Failure failure) : state_(std::in_place_index<1>, std::move(failure)) {}
+
+  explicit operator bool() const { return state_.index() == 0; }
+  T& operator*() & { return std::get<0>(state_); }
+  const T& operator*() const& { return std::get<0>(state_); }
+  T&& operator*() && { return std::get<0>(std::move(state_)); }
+  T* operator->() { return &std::get<0>(state_); }
+  const T* operator->() const { return &std::get<0>(state_); }
+  const Failure& failure() const& { return std::get<1>(state_); }
+  Failure&& failure() && { return std::get<1>(std::move(state_)); }
+
+ private:
+  std::variant<T, Failure> state_;
+};
+
+/** Success, or a failure. */
+class [[nodiscard]] Status {
+ public:
+  Status() = default;
+  Status(Failure failure) : failure_(std::move(failure)) {}
+
+  explicit operator bool() const { return !failure_; }
+  const Failure& failure() const& { return *failure_; }
+  Failure&& failure() && { return *std::move(failure_); }
+
+ private:
+  std::optional<Failure> failure_;
+};
+
+/** What the core lends for as long as the resolver lives. A copy is the same host. [thread-safe] */
+class Host {
+ public:
+  explicit Host(const muster_host_v1* host) : host_(host) {}
+
+  const muster_host_v1* get() const { return host_; }
+  /** One line of log at a MUSTER_LOG_* level; never a secret (MP-17). */
+  void log(int32_t level, std::string_view text) const {
+    host_->log(host_, level, text.data() ? text.data() : "", text.size());
+  }
+  /** The table of a service, or NULL: service<muster_clock_v1>(MUSTER_CLOCK_V1). */
+  template <typename Table>
+  const Table* service(const char* id) const {
+    return static_cast<const Table*>(host_->get_service(host_, id));
+  }
+  /**
+   * Why add_task would not take this address (MP-7), in words: "'a' is not an address: it has no port". Nothing when it
+   * would, or when this core cannot say (then add_task will).
+   */
+  std::optional<std::string> address_problem(std::string_view address, int64_t port = 0) const {
+    const auto* table = service<muster_address_v1>(MUSTER_ADDRESS_V1);
+    char reason[512];
+    if (table == nullptr || table->check(address.data() ? address.data() : "", address.size(), port,
+                                         reason, sizeof reason) == MUSTER_OK)
+      return std::nullopt;
+    return std::string(reason);
+  }
+  /** Tells the core of a failure and returns its code; what the entry functions below end with. */
+  int32_t fail(muster_error* error, const Failure& failure) const {
+    const int32_t code = failure.code == MUSTER_OK ? MUSTER_E_INTERNAL : failure.code;
+    if (!failure.message.empty())
+      host_->set_error(error, code, failure.message.data(), failure.message.size());
+    for (const auto& detail : failure.details)
+      host_->add_detail(error, detail.first.c_str(), detail.second.data(), detail.second.size());
+    return code;
+  }
+
+ private:
+  const muster_host_v1* host_;
+};
+
+/** A member that is there; as muster_task_v1. */
+struct Task {
+  std::string_view job;
+  int64_t index = MUSTER_UNRANKED;
+  std::string_view name;
+  std::string_view address;
+  int64_t port = 0;  // 0: the port is in `address`
+};
+
+/** A response; frees what it holds when it goes, which is before the call ends. */
+class Response {
+ public:
+  Response(const muster_http_v1* http, const muster_call_v1* call) : http_(http), call_(call) {
+    response_.struct_size = sizeof response_;
+  }
+  Response(Response&& other) noexcept
+      : http_(other.http_), call_(other.call_), response_(other.response_) {
+    other.http_ = nullptr;
+  }
+  Response& operator=(Response&& other) noexcept {
+    std::swap(http_, other.http_);
+    std::swap(call_, other.call_);
+    std::swap(response_, other.response_);
+    return *this;
+  }
+  Response(const Response&) = delete;
+  Response& operator=(const Response&) = delete;
+  ~Response() {
+    if (http_ != nullptr) http_->release(call_, &response_);
+  }
+
+  int64_t status() const { return response_.status; }
+  /** Followed by 64 readable zero bytes. */
+  std::string_view body() const { return {response_.body, response_.body_size}; }
+  std::optional<std::string_view> header(const char* name) const {
+    const char* value = nullptr;
+    uint64_t size = 0;
+    if (http_->get_header(&response_, name, &value, &size) != MUSTER_OK) return std::nullopt;
+    return std::string_view(value, size);
+  }
+  muster_http_response_v1* get() { return &response_; }
+
+ private:
+  const muster_http_v1* http_;
+  const muster_call_v1* call_;
+  muster_http_response_v1 response_ = {};
+};
+
+/** One running call: the sink, and the services that are asked during a call. [call] */
+class Call {
+ public:
+  Call(const Host& host, const muster_call_v1* call, muster_error* error)
+      : host_(host), call_(call), error_(error) {}
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  const Host& host() const { return host_; }
+  const muster_call_v1* get() const { return call_; }
+  bool cancelled() const { return call_->is_cancelled(call_) != 0; }
+  void progress(std::string_view text) const {
+    call_->set_progress(call_, data(text), text.size());
+  }
+  /** The core refused a push: what follows does not count, so a long loop may end. */
+  bool refused() const { return refusal_ != MUSTER_OK; }
+  int32_t refusal() const { return refusal_; }
+
+  void add_job(std::string_view job) {
+    if (!refused()) refusal_ = call_->add_job(call_, data(job), job.size());
+  }
+  void add_task(const Task& task) {
+    if (refused()) return;
+    muster_task_v1 t = {};
+    t.struct_size = sizeof t;
+    t.job = data(task.job);
+    t.job_size = task.job.size();
+    t.index = task.index;
+    t.name = data(task.name);
+    t.name_size = task.name.size();
+    t.address = data(task.address);
+    t.address_size = task.address.size();
+    t.port = task.port;
+    refusal_ = call_->add_task(call_, &t);
+  }
+  void set_attribute(std::string_view key, std::string_view value) {
+    if (!refused())
+      refusal_ = call_->set_attribute(call_, data(key), key.size(), data(value), value.size());
+  }
+  void add_missing(std::string_view job, int64_t index, std::string_view name,
+                   std::string_view reason) {
+    if (refused()) return;
+    muster_missing_v1 m = {};
+    m.struct_size = sizeof m;
+    m.job = data(job);
+    m.job_size = job.size();
+    m.index = index;
+    m.name = data(name);
+    m.name_size = name.size();
+    m.reason = data(reason);
+    m.reason_size = reason.size();
+    refusal_ = call_->add_missing(call_, &m);
+  }
+  void set_expected(std::string_view job, int64_t count) {
+    if (!refused()) refusal_ = call_->set_expected(call_, data(job), job.size(), count);
+  }
+  void set_identity(std::string_view job, int64_t index, std::string_view name,
+                    std::string_view evidence) {
+    if (refused()) return;
+    muster_identity_v1 i = {};
+    i.struct_size = sizeof i;
+    i.job = data(job);
+    i.job_size = job.size();
+    i.index = index;
+    i.name = data(name);
+    i.name_size = name.size();
+    i.evidence = data(evidence);
+    i.evidence_size = evidence.size();
+    refusal_ = call_->set_identity(call_, &i);
+  }
+  void add_warning(std::string_view text) {
+    if (!refused()) refusal_ = call_->add_warning(call_, data(text), text.size());
+  }
+  void mark_secret(std::string_view text) const {
+    call_->mark_secret(call_, data(text), text.size());
+  }
+
+  /** An environment variable; nothing when it is unset, an empty text when it is blank. Lives until the call ends. */
+  std::optional<std::string_view> variable(const char* name) const {
+    const auto* environment = host_.service<muster_environment_v1>(MUSTER_ENVIRONMENT_V1);
+    const char* value = nullptr;
+    uint64_t size = 0;
+    if (environment == nullptr ||
+        environment->get_variable(call_, name, &value, &size) != MUSTER_OK)
+      return std::nullopt;
+    return std::string_view(value, size);
+  }
+  /**
+   * A whole file, with 64 readable zero bytes behind it; lives until the call ends. The failure has a code
+   * and no message: the core has been told. `quietly` does not tell it, for files that may be absent.
+   */
+  Result<std::string_view> file(const std::string& path, uint64_t maximum_size = uint64_t{64} << 20,
+                                uint64_t flags = 0, bool quietly = false) const {
+    const auto* environment = host_.service<muster_environment_v1>(MUSTER_ENVIRONMENT_V1);
+    if (environment == nullptr) return missing_service(MUSTER_ENVIRONMENT_V1);
+    const char* content = nullptr;
+    uint64_t size = 0;
+    const int32_t code = environment->read_file(call_, path.c_str(), maximum_size, flags, &content,
+                                                &size, quietly ? nullptr : error_);
+    if (code != MUSTER_OK) return Failure{code, "", {}};
+    return std::string_view(content, size);
+  }
+  /** One HTTP exchange with its retries; the failure has a code and no message: the core has been told. */
+  Result<Response> send(const muster_http_request_v1& request) const {
+    const auto* http = host_.service<muster_http_v1>(MUSTER_HTTP_V1);
+    if (http == nullptr) return missing_service(MUSTER_HTTP_V1);
+    Response response(http, call_);
+    const int32_t code = http->send(call_, &request, response.get(), error_);
+    if (code != MUSTER_OK) return Failure{code, "", {}};
+    return response;
+  }
+
+ private:
+  static const char* data(std::string_view text) { return text.data() ? text.data() : ""; }
+  static Failure missing_service(const char* id) {
+    return Failure{
+        MUSTER_E_UNIMPLEMENTED,
+        std::string("this core does not lend the service '") + id + "'; a newer one does",
+        {}};
+  }
+
+  Host host_;
+  const muster_call_v1* call_;
+  muster_error* error_;
+  int32_t refusal_ = MUSTER_OK;
+};
+
+/** The functions of a table for a class with create and resolve; used through MUSTER_PLUGIN. */
+template <typename Backend>
+struct Functions {
+  struct Held {
+    Host host;
+    std::unique_ptr<Backend> backend;
+  };
+
+  static int32_t create(const muster_host_v1* host, const char* options, uint64_t options_size,
+                        muster_resolver** resolver, muster_error* error) {
+    const Host lent(host);
+    return guarded(lent, error, [&]() -> int32_t {
+      const std::string_view text = options_size == MUSTER_NUL_TERMINATED
+                                        ? std::string_view(options)
+                                        : std::string_view(options, options_size);
+      Result<std::unique_ptr<Backend>> backend = Backend::create(lent, text);
+      if (!backend) return lent.fail(error, backend.failure());
+      *resolver = reinterpret_cast<muster_resolver*>(new Held{lent, *std::move(backend)});
+      return MUSTER_OK;
+    });
+  }
+
+  static void destroy(muster_resolver* resolver) { delete reinterpret_cast<Held*>(resolver); }
+
+  static int32_t resolve(muster_resolver* resolver, const muster_call_v1* table,
+                         muster_error* error) {
+    Held& held = *reinterpret_cast<Held*>(resolver);
+    return guarded(held.host, error, [&]() -> int32_t {
+      Call call(held.host, table, error);
+      const Status status = held.backend->resolve(call);
+      if (call.refused()) return call.refusal();
+      if (!status) return held.host.fail(error, status.failure());
+      // What a service failed with did not matter to the class, so it is no error of the call (MP-10).
+      return take_back(held.host, error);
+    });
+  }
+
+ private:
+  template <typename Body>
+  static int32_t guarded(const Host& host, muster_error* error, const Body& body) noexcept {
+    try {
+      return body();
+    } catch (const std::exception& exception) {
+      return told(host, error, exception.what());
+    } catch (...) {
+      return told(host, error, "an exception of unknown type");
+    }
+  }
+  static int32_t take_back(const Host& host, muster_error* error) {
+    return host.get()->set_error(error, MUSTER_OK, "", 0);
+  }
+  static int32_t told(const Host& host, muster_error* error, const char* what) noexcept {
+    return host.get()->set_error(error, MUSTER_E_INTERNAL, what, MUSTER_NUL_TERMINATED);
+  }
+};
+
+}  // namespace sdk
+}  // namespace muster
+
+/** Defines the table and the entry of a plugin; `name` and `version` are those of its descriptor (MP-2). */
+#define MUSTER_PLUGIN(Class, name_, version_)                                                      \
+  namespace {                                                                                      \
+  const muster_plugin_v1 muster_plugin_table = {                                                   \
+      sizeof(muster_plugin_v1),                                                                    \
+      MUSTER_PLUGIN_ABI_MAJOR,                                                                     \
+      MUSTER_PLUGIN_ABI_MINOR,                                                                     \
+      name_,                                                                                       \
+      version_,                                                                                    \
+      &::muster::sdk::Functions<Class>::create,                                                    \
+      &::muster::sdk::Functions<Class>::destroy,                                                   \
+      &::muster::sdk::Functions<Class>::resolve,                                                   \
+      nullptr,                                                                                     \
+      nullptr,                                                                                     \
+  };                                                                                               \
+  }                                                                                                \
+  extern "C" MUSTER_EXPORT const muster_plugin_v1* muster_plugin_entry_v1(const muster_host_v1*) { \
+    return &muster_plugin_table;                                                                   \
+  }
+
+#endif /* MUSTER_PLUGIN_HPP */

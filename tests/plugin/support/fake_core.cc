@@ -1,0 +1,375 @@
+#include "tests/plugin/support/fake_core.h"
+
+#include <dlfcn.h>
+#include <time.h>
+
+#include <doctest/doctest.h>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+
+#include "core/spec/address.h"
+
+// The opaque error of the interface is ours here.
+struct muster_error {
+  int32_t code = MUSTER_OK;
+  std::string message;
+  std::map<std::string, std::string> details;
+};
+
+namespace fake {
+namespace {
+
+std::string text(const char* data, uint64_t size) {
+  return size == MUSTER_NUL_TERMINATED ? std::string(data) : std::string(data, size);
+}
+
+// One resolver with its one call. Everything the tables point at.
+struct Core {
+  const World& world;
+  Answer answer;
+  muster_host_v1 host = {};
+  muster_call_v1 call = {};
+  std::deque<std::string> kept;
+  std::map<std::string, std::string> response_headers;
+  std::vector<muster_http_header_v1> header_table;
+  int64_t pushes = 0;
+  bool refused = false;
+
+  explicit Core(const World& w);
+
+  const std::string& keep(std::string value) {
+    const size_t size = value.size();
+    value.append(64, '\0');
+    kept.push_back(std::move(value));
+    kept.back().resize(size + 64);
+    return kept.back();
+  }
+  int32_t push() {
+    if (pushes++ == world.refused_push) {
+      refused = true;
+      return MUSTER_E_INTERNAL;
+    }
+    return MUSTER_OK;
+  }
+};
+
+Core& of(const muster_host_v1* host) { return *static_cast<Core*>(host->ctx); }
+Core& of(const muster_call_v1* call) { return *static_cast<Core*>(call->ctx); }
+
+void log(const muster_host_v1* host, int32_t, const char* data, uint64_t size) {
+  of(host).answer.log.push_back(text(data, size));
+}
+int32_t set_error(muster_error* error, int32_t code, const char* message, uint64_t size) {
+  if (error != nullptr) *error = {code, text(message, size), {}};
+  return code;
+}
+void add_detail(muster_error* error, const char* key, const char* value, uint64_t size) {
+  if (error != nullptr) error->details[key] = text(value, size);
+}
+
+int32_t is_cancelled(const muster_call_v1* call) {
+  const Core& core = of(call);
+  return core.world.cancelled_after >= 0 &&
+         static_cast<int64_t>(core.answer.requests.size()) >= core.world.cancelled_after;
+}
+void set_progress(const muster_call_v1*, const char*, uint64_t) {}
+int32_t add_job(const muster_call_v1* call, const char* job, uint64_t size) {
+  Core& core = of(call);
+  const std::string name = text(job, size);
+  CHECK_FALSE(name.empty());
+  for (const auto& known : core.answer.jobs)
+    if (known == name) return core.push();
+  core.answer.jobs.push_back(name);
+  return core.push();
+}
+int32_t add_task(const muster_call_v1* call, const muster_task_v1* task) {
+  Core& core = of(call);
+  CHECK(task->struct_size == sizeof *task);
+  Task kept{text(task->job, task->job_size),
+            task->index,
+            text(task->name, task->name_size),
+            text(task->address, task->address_size),
+            {}};
+  CHECK_FALSE(kept.job.empty());
+  if (task->index == MUSTER_UNRANKED) CHECK_FALSE(kept.name.empty());
+  if (task->port != 0) {
+    const bool bare_v6 = kept.address.find(':') != std::string::npos && kept.address[0] != '[';
+    kept.address =
+        (bare_v6 ? "[" + kept.address + "]" : kept.address) + ":" + std::to_string(task->port);
+  }
+  if (core.answer.jobs.empty() || core.answer.jobs.back() != kept.job) {
+    bool known = false;
+    for (const auto& job : core.answer.jobs) known = known || job == kept.job;
+    if (!known) core.answer.jobs.push_back(kept.job);
+  }
+  core.answer.tasks.push_back(std::move(kept));
+  return core.push();
+}
+int32_t set_attribute(const muster_call_v1* call, const char* key, uint64_t key_size,
+                      const char* value, uint64_t value_size) {
+  Core& core = of(call);
+  auto& attributes =
+      core.answer.tasks.empty() ? core.answer.attributes : core.answer.tasks.back().attributes;
+  attributes[text(key, key_size)] = text(value, value_size);
+  return core.push();
+}
+int32_t add_missing(const muster_call_v1* call, const muster_missing_v1* m) {
+  Core& core = of(call);
+  CHECK(m->struct_size == sizeof *m);
+  core.answer.missing.push_back({text(m->job, m->job_size), m->index, text(m->name, m->name_size),
+                                 text(m->reason, m->reason_size)});
+  CHECK_FALSE(core.answer.missing.back().job.empty());
+  CHECK_FALSE(core.answer.missing.back().reason.empty());
+  return core.push();
+}
+int32_t set_expected(const muster_call_v1* call, const char* job, uint64_t size, int64_t count) {
+  of(call).answer.expected[text(job, size)] = count;
+  return of(call).push();
+}
+int32_t set_identity(const muster_call_v1* call, const muster_identity_v1* i) {
+  Core& core = of(call);
+  CHECK(i->struct_size == sizeof *i);
+  core.answer.identities.push_back({text(i->job, i->job_size), i->index,
+                                    text(i->name, i->name_size),
+                                    text(i->evidence, i->evidence_size)});
+  CHECK_FALSE(core.answer.identities.back().evidence.empty());
+  return core.push();
+}
+int32_t add_warning(const muster_call_v1* call, const char* data, uint64_t size) {
+  of(call).answer.warnings.push_back(text(data, size));
+  return of(call).push();
+}
+void mark_secret(const muster_call_v1* call, const char* data, uint64_t size) {
+  of(call).answer.secrets.push_back(text(data, size));
+}
+
+int32_t get_variable(const muster_call_v1* call, const char* name, const char** value,
+                     uint64_t* size) {
+  Core& core = of(call);
+  const auto found = core.world.variables.find(name);
+  if (found == core.world.variables.end()) return MUSTER_E_NOT_FOUND;
+  *value = core.keep(found->second).data();
+  *size = found->second.size();
+  return MUSTER_OK;
+}
+int32_t read_file(const muster_call_v1* call, const char* path, uint64_t maximum, uint64_t,
+                  const char** content, uint64_t* size, muster_error* error) {
+  Core& core = of(call);
+  std::string name = path;
+  if (name.rfind("~/", 0) == 0) name = "/home/user/" + name.substr(2);
+  if (const auto failing = core.world.unreadable.find(name);
+      failing != core.world.unreadable.end()) {
+    const std::string message = "file '" + name + "' cannot be read";
+    return set_error(error, failing->second, message.data(), message.size());
+  }
+  const auto found = core.world.files.find(name);
+  if (found == core.world.files.end()) {
+    const std::string message = "file '" + name + "' does not exist";
+    return set_error(error, MUSTER_E_NOT_FOUND, message.data(), message.size());
+  }
+  if (found->second.size() > maximum) {
+    const std::string message = "file '" + name + "' is too long";
+    return set_error(error, MUSTER_E_RESOURCE_EXHAUSTED, message.data(), message.size());
+  }
+  *content = core.keep(found->second).data();
+  *size = found->second.size();
+  return MUSTER_OK;
+}
+
+int32_t send(const muster_call_v1* call, const muster_http_request_v1* r,
+             muster_http_response_v1* response, muster_error* error) {
+  Core& core = of(call);
+  CHECK(r->struct_size == sizeof *r);
+  CHECK(response->struct_size == sizeof *response);
+  const auto optional = [](const char* value) {
+    return value ? std::string(value) : std::string();
+  };
+  Request request;
+  request.method = r->method;
+  request.url = text(r->url, r->url_size);
+  request.flags = r->flags;
+  for (uint64_t n = 0; n < r->header_count; ++n)
+    request.headers[r->headers[n].name] = text(r->headers[n].value, r->headers[n].value_size);
+  const auto sized = [](const char* data, uint64_t size) {
+    return data ? text(data, size) : std::string();
+  };
+  request.ca_pem = sized(r->ca_pem, r->ca_pem_size);
+  request.certificate_pem = sized(r->client_certificate_pem, r->client_certificate_pem_size);
+  request.key_pem = sized(r->client_key_pem, r->client_key_pem_size);
+  request.server_name = optional(r->tls_server_name);
+  request.proxy_url = optional(r->proxy_url);
+  request.purpose = optional(r->purpose);
+  core.answer.requests.push_back(request);
+  Response served;
+  if (core.world.serve) {
+    served = core.world.serve(request);
+  } else {
+    served.code = MUSTER_E_UNAVAILABLE;
+    served.message = "connection refused by " + request.url;
+  }
+  if (served.code != MUSTER_OK)
+    return set_error(error, served.code, served.message.data(), served.message.size());
+  response->status = served.status;
+  const size_t size = served.body.size();
+  if (r->on_body != nullptr && served.status / 100 == 2) {
+    // Pieces of an awkward size.
+    for (size_t at = 0; at < size; at += 1000) {
+      const int32_t code =
+          r->on_body(r->on_body_ctx, served.body.data() + at, std::min<size_t>(1000, size - at));
+      if (code != MUSTER_OK) return code;
+    }
+    response->body = core.keep("").data();
+    response->body_size = 0;
+  } else {
+    response->body = core.keep(served.body).data();
+    response->body_size = size;
+  }
+  core.response_headers = served.headers;
+  response->ctx = &core;
+  return MUSTER_OK;
+}
+int32_t get_header(const muster_http_response_v1* response, const char* name, const char** value,
+                   uint64_t* size) {
+  Core& core = *static_cast<Core*>(response->ctx);
+  for (const auto& [key, content] : core.response_headers)
+    if (strcasecmp(key.c_str(), name) == 0) {
+      *value = content.data();
+      *size = content.size();
+      return MUSTER_OK;
+    }
+  return MUSTER_E_NOT_FOUND;
+}
+void release(const muster_call_v1*, muster_http_response_v1* response) {
+  if (response == nullptr) return;
+  const uint64_t size = response->struct_size;
+  std::memset(response, 0, sizeof *response);
+  response->struct_size = size;
+}
+
+int64_t monotonic_ns(const muster_call_v1*) {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+int64_t realtime_ns(const muster_call_v1*) { return INT64_C(1769860800) * 1000000000; }
+int32_t sleep_ns(const muster_call_v1*, int64_t) { return MUSTER_OK; }
+
+int32_t check_address(const char* address, uint64_t size, int64_t port, char* reason,
+                      uint64_t reason_size) {
+  const auto parsed = port == 0 ? muster::Address::parse(text(address, size))
+                                : muster::Address::from_host(text(address, size), port);
+  if (parsed) return MUSTER_OK;
+  REQUIRE(parsed.error().message.size() < reason_size);
+  std::strcpy(reason, parsed.error().message.c_str());
+  return MUSTER_E_INVALID_ARGUMENT;
+}
+
+const muster_address_v1 kAddress = {sizeof(muster_address_v1), check_address};
+const muster_environment_v1 kEnvironment = {sizeof(muster_environment_v1), get_variable, read_file};
+const muster_http_v1 kHttp = {sizeof(muster_http_v1), send, get_header, release};
+const muster_clock_v1 kClock = {sizeof(muster_clock_v1), monotonic_ns, realtime_ns, sleep_ns};
+
+const void* get_service(const muster_host_v1*, const char* id) {
+  if (std::strcmp(id, MUSTER_ENVIRONMENT_V1) == 0) return &kEnvironment;
+  if (std::strcmp(id, MUSTER_ADDRESS_V1) == 0) return &kAddress;
+  if (std::strcmp(id, MUSTER_HTTP_V1) == 0) return &kHttp;
+  if (std::strcmp(id, MUSTER_CLOCK_V1) == 0) return &kClock;
+  return nullptr;
+}
+
+Core::Core(const World& w) : world(w) {
+  host = {sizeof host,
+          MUSTER_PLUGIN_ABI_MAJOR,
+          MUSTER_PLUGIN_ABI_MINOR,
+          this,
+          log,
+          set_error,
+          add_detail,
+          get_service};
+  call = {sizeof call,  this,          monotonic_ns(nullptr) + INT64_C(30000000000),
+          is_cancelled, set_progress,  add_job,
+          add_task,     set_attribute, add_missing,
+          set_expected, set_identity,  add_warning,
+          mark_secret};
+}
+
+const muster_plugin_v1* load(const std::string& name, const muster_host_v1* host) {
+  const char* folder = std::getenv("MUSTER_TEST_PLUGINS");
+  REQUIRE_MESSAGE(folder != nullptr, "MUSTER_TEST_PLUGINS names no folder");
+  const std::string path = std::string(folder) + "/libmuster-" + name + ".so";
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  REQUIRE_MESSAGE(library != nullptr, dlerror());
+  using Entry = const muster_plugin_v1* (*)(const muster_host_v1*);
+  const auto entry = reinterpret_cast<Entry>(dlsym(library, MUSTER_PLUGIN_ENTRY_V1));
+  const bool has_entry = entry != nullptr;
+  REQUIRE(has_entry);
+  const muster_plugin_v1* plugin = entry(host);
+  const bool runs_here = plugin != nullptr;
+  REQUIRE(runs_here);
+  CHECK(std::string(plugin->name) == name);
+  return plugin;
+}
+
+}  // namespace
+
+Answer ask(const std::string& name, const std::string& options, const World& world) {
+  Core core(world);
+  const muster_plugin_v1* plugin = load(name, &core.host);
+  muster_error error;
+  muster_resolver* resolver = nullptr;
+  // A copy without anything behind it: a plugin may not read past the size.
+  const std::vector<char> exact(options.begin(), options.end());
+  int32_t code = plugin->create(&core.host, exact.data(), exact.size(), &resolver, &error);
+  core.answer.created = code == MUSTER_OK;
+  if (core.answer.created) {
+    REQUIRE(resolver != nullptr);
+    code = plugin->resolve(resolver, &core.call, &error);
+    plugin->destroy(resolver);
+    if (core.refused) CHECK(code == MUSTER_E_INTERNAL);
+  } else {
+    CHECK(resolver == nullptr);
+  }
+  if (code == MUSTER_OK) CHECK_MESSAGE(error.code == MUSTER_OK, error.message);
+  if (code != MUSTER_OK && !core.refused) {
+    CHECK(error.code == code);
+    CHECK_FALSE(error.message.empty());
+  }
+  core.answer.code = code;
+  core.answer.message = error.message;
+  core.answer.details = error.details;
+  return core.answer;
+}
+
+std::string Answer::cluster() const {
+  std::string out;
+  for (const Task& task : tasks)
+    out += (out.empty() ? "" : " ") + task.job + ":" +
+           (task.index == MUSTER_UNRANKED ? task.name : std::to_string(task.index)) + "=" +
+           task.address;
+  return out;
+}
+
+std::string Answer::missing_text() const {
+  std::string out;
+  for (const Missing& m : missing)
+    out += (out.empty() ? "" : "\n") + m.job + (m.index < 0 ? "" : ":" + std::to_string(m.index)) +
+           " " + m.name + " (" + m.reason + ")";
+  return out;
+}
+
+std::string Answer::everything_said() const {
+  std::string out = message;
+  for (const auto& [key, value] : details) out += "\n" + key + "=" + value;
+  for (const auto& line : log) out += "\n" + line;
+  for (const auto& line : warnings) out += "\n" + line;
+  for (const auto& task : tasks)
+    for (const auto& [key, value] : task.attributes) out += "\n" + key + "=" + value;
+  for (const auto& [key, value] : attributes) out += "\n" + key + "=" + value;
+  for (const auto& identity : identities) out += "\n" + identity.evidence;
+  out += "\n" + missing_text();
+  for (const auto& request : requests) out += "\n" + request.url + " " + request.purpose;
+  return out;
+}
+
+}  // namespace fake

@@ -1,0 +1,94 @@
+// A core made of memory, for tests that ask one plugin one question.
+#pragma once
+
+#include <muster/http.h>
+#include <muster/plugin.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace fake {
+
+// A request as a plugin made it.
+struct Request {
+  std::string method;
+  std::string url;
+  std::map<std::string, std::string> headers;
+  std::string ca_pem, certificate_pem, key_pem;
+  std::string server_name, proxy_url, purpose;
+  uint64_t flags = 0;
+};
+
+// What comes back: a response, or (status 0) a failure of the exchange.
+struct Response {
+  int64_t status = 200;
+  std::string body;
+  std::map<std::string, std::string> headers;
+  int32_t code = MUSTER_OK;
+  std::string message;
+};
+
+// The world as the plugin sees it.
+struct World {
+  std::map<std::string, std::string> variables;
+  std::map<std::string, std::string> files;       // by absolute path; "~/" is /home/user/
+  std::map<std::string, int32_t> unreadable;      // path -> code that read_file fails with
+  std::function<Response(const Request&)> serve;  // null: nothing can be reached
+  int64_t refused_push = -1;                      // the n-th push (from 0) is refused
+  int64_t cancelled_after = -1;                   // is_cancelled says 1 from this many requests on
+};
+
+struct Task {
+  std::string job;
+  int64_t index;
+  std::string name;
+  std::string address;  // with its port, IPv6 in brackets
+  std::map<std::string, std::string> attributes;
+};
+struct Missing {
+  std::string job;
+  int64_t index;
+  std::string name;
+  std::string reason;
+};
+struct Identity {
+  std::string job;
+  int64_t index;
+  std::string name;
+  std::string evidence;
+};
+
+// All that one call did.
+struct Answer {
+  int32_t code = MUSTER_OK;
+  std::string message;                         // of the error
+  std::map<std::string, std::string> details;  // of the error
+  bool created = false;                        // create went well; otherwise the error is its
+  std::vector<std::string> jobs;
+  std::vector<Task> tasks;
+  std::vector<Missing> missing;
+  std::vector<Identity> identities;
+  std::map<std::string, int64_t> expected;
+  std::map<std::string, std::string> attributes;  // of the cluster
+  std::vector<std::string> warnings;
+  std::vector<std::string> secrets;
+  std::vector<std::string> log;  // of create too
+  std::vector<Request> requests;
+
+  // "worker:0=10.0.0.1:8470 worker:1=..."; unranked tasks as "worker:name=..."
+  std::string cluster() const;
+  // "worker:1 worker-1 (Pending: ...)", one a line
+  std::string missing_text() const;
+  // Everything that a person could read of this call, to look for what must not be there.
+  std::string everything_said() const;
+};
+
+// Creates a resolver of the plugin with these options, asks it once, destroys it. Fails the test on what breaks the
+// interface: a push with an empty job, an error without words, OK after a refusal.
+Answer ask(const std::string& plugin, const std::string& options, const World& world = {});
+
+}  // namespace fake

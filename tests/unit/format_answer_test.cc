@@ -1,0 +1,206 @@
+#include <doctest/doctest.h>
+#include <simdjson.h>
+
+#include <string>
+
+#include "core/format/emit.h"
+#include "core/format/text.h"
+#include "format_world.h"
+
+namespace muster {
+namespace {
+
+using test::add;
+using test::failure;
+using test::full_answer;
+using test::matches_golden;
+using test::show;
+using test::small_answer;
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_CASE("a whole answer looks as its golden file in each format that people and programs read") {
+  for (const char* format : {"table", "json", "yaml", "explain"}) {
+    matches_golden(std::string("full.") + format, show(full_answer(), format));
+    matches_golden(std::string("small.") + format, show(small_answer(), format));
+    matches_golden(std::string("empty.") + format, show(Snapshot(), format));
+  }
+}
+
+TEST_CASE(
+    "colour is written only when it is asked for, and control characters never come through") {
+  FormatOptions color;
+  color.color = true;
+  for (const char* format : {"table", "explain"}) {
+    CHECK_FALSE(has(show(full_answer(), format), "\x1b"));
+    CHECK(has(show(full_answer(), format, color), "\x1b[31m"));
+    CHECK_FALSE(has(show(full_answer(), format, color), "no\x1b[31m address"));
+  }
+  CHECK_FALSE(has(show(full_answer(), "json", color), "\x1b"));
+}
+
+TEST_CASE("the JSON answer is JSON, with null where nothing is known") {
+  simdjson::dom::parser parser;
+  Snapshot answer = full_answer();
+  answer.identity = {};
+  const std::string json = show(answer, "json");
+  simdjson::dom::element root;
+  REQUIRE(parser.parse(json).get(root) == simdjson::SUCCESS);
+  CHECK(root["task"]["type"].is_null());
+  CHECK(root["task"]["index"].is_null());
+  CHECK(root["jobs"]["ps"]["expected"].is_null());
+  CHECK(int64_t(root["jobs"]["worker"]["expected"]) == 4);
+  CHECK(root["jobs"]["chief"]["missing"].at(0)["index"].is_null());
+  CHECK(bool(root["complete"]) == false);
+  CHECK(int64_t(root["sources"].at(1)["requests"]) == 1);
+  CHECK(std::string_view(root["time"]) == "2026-01-31T12:00:00.123Z");
+  CHECK(std::string_view(root["cluster"]["ps"]["1"]) == "ps-1.svc:8470");
+  CHECK(std::string_view(root["tasks"].at(1)["address"]) == "[fd00::2]:8470");
+}
+
+TEST_CASE("texts of any bytes stay inside their JSON string") {
+  std::string every;
+  for (int i = 0; i < 256; ++i) every += static_cast<char>(i);
+  for (const std::string& text : {every, std::string("\"\\\n\r\t\b"),
+                                  std::string("\xe2\x80\xa8\xef\xbb\xbf\xc2\x85\xf0\x9f\x98\x80"),
+                                  std::string("\xed\xa0\x80")}) {
+    std::string json;
+    append_json(json, text);
+    simdjson::dom::parser parser;
+    simdjson::dom::element root;
+    REQUIRE(parser.parse(json).get(root) == simdjson::SUCCESS);
+    for (const char c : json) CHECK((static_cast<unsigned char>(c) >= 0x20 && c != 0x7f));
+    if (is_valid_text(text)) CHECK(std::string_view(root) == text);
+  }
+}
+
+TEST_CASE("the answer's master is that of the task that the options name") {
+  FormatOptions options;
+  options.task_type = "worker";
+  options.task_id = 0;
+  CHECK(has(show(small_answer(), "json", options), R"("master": "grpc://10.0.0.1:8470")"));
+  options.rpc_layer = "";
+  CHECK(has(show(small_answer(), "json", options), R"("master": "10.0.0.1:8470")"));
+  options.task_id = 7;
+  CHECK(failure(small_answer(), "json", options).code == Code::kNotFound);
+}
+
+TEST_CASE("YAML quotes what YAML would read as something else") {
+  Emitter out(Emitter::Form::kYaml, 2);
+  out.begin_map();
+  for (const char* word : {"yes", "No", "null", "1", "1e3", "0x1f", "~", "", "a: b", "- a", "#x",
+                           "plain", "ps-1.svc:8470", "end:", "a b", "*a", "2026-01-31"}) {
+    out.key("k");
+    out.text(word);
+  }
+  out.end_map();
+  CHECK(std::move(out).take() ==
+        "k: \"yes\"\nk: \"No\"\nk: \"null\"\nk: \"1\"\nk: \"1e3\"\nk: \"0x1f\"\nk: \"~\"\nk: "
+        "\"\"\nk: \"a: b\"\nk: \"- a\"\n"
+        "k: \"#x\"\nk: plain\nk: ps-1.svc:8470\nk: \"end:\"\nk: \"a b\"\nk: \"*a\"\nk: "
+        "\"2026-01-31\"\n");
+}
+
+TEST_CASE("sources stand alone for a resolve that failed") {
+  const std::string json = render_sources_json(full_answer().sources);
+  simdjson::dom::parser parser;
+  simdjson::dom::element root;
+  REQUIRE(parser.parse(json).get(root) == simdjson::SUCCESS);
+  CHECK(std::string_view(root.at(3)["status"]) == "NOT_FOUND");
+  CHECK(render_sources_json({}) == "[]\n");
+  const std::string text = render_sources_explain(full_answer().sources, false);
+  CHECK(has(text, "cluster.merge[1].chain[0] (tpu): NOT_FOUND"));
+  CHECK(has(text, "there is no TPU 'my-tpu'"));
+  CHECK(has(text, "connection refused, 3 ms"));
+  CHECK(has(text, "200, 11 ms, 42.2 KiB, attempt 2 (list pods)"));
+}
+
+TEST_CASE("columns align by what a terminal shows, and no line ends in blanks") {
+  CHECK(display_width("abc") == 3);
+  CHECK(display_width("\xe5\xb7\xa5\xe4\xbd\x9c") == 4);
+  CHECK(display_width("a\xcc\x88") == 1);
+  CHECK(display_width("\xc3\xa4") == 1);
+  CHECK(display_width("\xf0\x9f\x98\x80") == 2);
+  CHECK(display_width("\xff") == 1);
+  CHECK(align_columns({{"a", "b"}, {"\xe5\xb7\xa5", "c", ""}, {"", "", "d"}}) ==
+        "a   b\n\xe5\xb7\xa5  c\n       d\n");
+}
+
+TEST_CASE("times are UTC with milliseconds, before 1970 too") {
+  CHECK(rfc3339(0) == "1970-01-01T00:00:00.000Z");
+  CHECK(rfc3339(1769860800123999999) == "2026-01-31T12:00:00.123Z");
+  CHECK(rfc3339(-1) == "1969-12-31T23:59:59.999Z");
+}
+
+TEST_CASE("a wrong format is told the names and the nearest") {
+  const Error error = failure(small_answer(), "tf-config");
+  CHECK(error.code == Code::kInvalidArgument);
+  CHECK(has(error.message,
+            "'tf-config' is not a format; the formats are table, json, yaml, tf_config, "
+            "cluster_def, cluster_def_binary, env, addresses, hostfile, names, explain"));
+  CHECK(has(error.message, "the nearest is 'tf_config'"));
+  CHECK_FALSE(has(failure(small_answer(), "qqqqqqqq").message, "nearest"));
+}
+
+TEST_CASE("format options are read, and wrong ones told") {
+  const auto options =
+      parse_format_options("color=1,incomplete=1,task_type=worker,task_id=3,rpc_layer=");
+  REQUIRE(options.ok());
+  CHECK(options->color);
+  CHECK(options->incomplete);
+  CHECK(*options->task_type == "worker");
+  CHECK(*options->task_id == 3);
+  CHECK(options->rpc_layer->empty());
+  CHECK(parse_format_options("").ok());
+  const auto reason = [](std::string_view text) {
+    return parse_format_options(text).error().message;
+  };
+  CHECK(has(reason("colour=1"),
+            "'colour' is not a format option; the options are color, incomplete, task_type, "
+            "task_id, rpc_layer; the nearest is 'color'"));
+  CHECK(has(reason("color=yes"), "write 0 or 1"));
+  CHECK(has(reason("task_id=-1"), "a number from 0"));
+  CHECK(has(reason("task_id=x"), "a number from 0"));
+  CHECK(has(reason("color"), "has no value"));
+  CHECK(has(reason("task_type="), "is not a job name"));
+}
+
+TEST_CASE("master() is what TensorFlow's is, with its quirks mended") {
+  Snapshot answer = small_answer();
+  const auto of = [&](std::optional<std::string> type, std::optional<int64_t> id,
+                      std::optional<std::string> layer = std::nullopt) {
+    return master(answer, std::move(type), id, std::move(layer));
+  };
+  CHECK(*of({}, {}) == "grpc://10.0.0.2:8470");
+  CHECK(*of("worker", 0) == "grpc://10.0.0.1:8470");
+  CHECK(*of("worker", 0, "http") == "http://10.0.0.1:8470");
+  CHECK(*of("worker", 0, "") == "10.0.0.1:8470");  // BASE-5: empty means none
+  CHECK(*of({}, 0) == "grpc://10.0.0.1:8470");
+  CHECK(*of("worker", {}) == "grpc://10.0.0.2:8470");
+  CHECK(of("worker", 2).error().code == Code::kNotFound);
+  CHECK(of("ps", 0).error().code == Code::kNotFound);
+  CHECK(has(of("ps", 0).error().message, "its jobs are 'worker'"));
+
+  answer.identity = {};
+  CHECK(*of({}, {}) == "");
+  CHECK(of("worker", {}).error().code == Code::kInvalidArgument);
+  CHECK(of({}, 0).error().code == Code::kInvalidArgument);
+
+  answer.has_own_master = true;
+  for (const char* own : {"", "local", "grpc://10.0.0.9:1"}) {
+    answer.own_master = own;
+    CHECK(*of({}, {}) == own);
+    CHECK(*of({}, {}, "http") ==
+          own);  // SIMPLE-1, SIMPLE-3: no scheme on nothing, none on a scheme
+  }
+  answer.own_master = "10.0.0.9:1";
+  CHECK(*of({}, {}) == "10.0.0.9:1");
+  CHECK(*of({}, {}, "http") == "http://10.0.0.9:1");
+  CHECK(*of("worker", 1) ==
+        "grpc://10.0.0.2:8470");  // TFCONFIG-7: a task that is asked for is answered
+}
+
+}  // namespace
+}  // namespace muster

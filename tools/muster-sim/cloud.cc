@@ -1,0 +1,115 @@
+// The world behind the server.
+#include "cloud.h"
+
+#include "continue_token.h"
+#include "status.h"
+#include "tls_material.h"
+
+namespace muster::sim {
+namespace {
+
+// The page a request asks for, and the fresh token a 410 for it carries.
+struct Paging {
+  std::int64_t page = 1;
+  std::string fresh;
+};
+
+Paging paging_of(const Call& call) {
+  Paging out;
+  const auto text = call.parameter("continue");
+  if (text.empty()) return out;
+  auto token = ContinueToken::decode(text);
+  if (!token) return out;
+  out.page = token->page;
+  token->version = -1;
+  token->issued_ms = now_ms();
+  out.fresh = token->encode();
+  return out;
+}
+
+Answer faulty_answer(const Fault& fault, const Paging& paging) {
+  Answer answer;
+  if (fault.body) {
+    answer.status = fault.status == 0 ? 200 : fault.status;
+    answer.content_type = fault.content_type;
+    answer.append(*fault.body);
+    if (fault.retry_after)
+      answer.headers.emplace_back("Retry-After", std::to_string(*fault.retry_after));
+  } else {
+    answer = plain_status(fault.status, fault.message, fault.retry_after,
+                          fault.status == 410 ? paging.fresh : "");
+  }
+  return answer;
+}
+
+}  // namespace
+
+void give_tokens(std::vector<User>& users, const std::vector<User>& known) {
+  for (auto& user : users) {
+    for (const auto& old : known) {
+      if (user.token.empty() && old.name == user.name) user.token = old.token;
+    }
+    if (user.token.empty()) user.token = random_token();
+  }
+}
+
+Cloud::Cloud(Scenario scenario, bool with_tls, std::string server_address)
+    : with_tls_(with_tls),
+      server_address_(std::move(server_address)),
+      pods_(std::make_shared<History>(std::move(scenario.kubernetes.pods))) {
+  rules_ = make_rules(std::move(scenario.kubernetes));
+}
+
+std::shared_ptr<Cloud::Rules> Cloud::make_rules(Kubernetes world) const {
+  auto faults = world.faults;
+  auto users = world.users;
+  const bool gzip = world.gzip;
+  world.pods.clear();  // they live in the history
+  return std::shared_ptr<Rules>(
+      new Rules{KubernetesApi(std::move(world), pods_, with_tls_, server_address_),
+                FaultPlan(std::move(faults)), std::move(users), gzip});
+}
+
+std::shared_ptr<Cloud::Rules> Cloud::rules() const {
+  const std::lock_guard lock(mutex_);
+  return rules_;
+}
+
+Cloud::Served Cloud::serve(const Call& call) {
+  const auto now = rules();
+  const auto paging = paging_of(call);
+  Served out;
+  out.may_compress = now->gzip;
+  out.fault = now->faults.strike(call.method, call.path, call.query, paging.page);
+  if (out.fault && (out.fault->status != 0 || out.fault->body)) {
+    out.answer = faulty_answer(*out.fault, paging);
+  } else {
+    out.answer = now->kubernetes.handle(call);
+    if (out.fault && out.fault->retry_after) {
+      out.answer.headers.emplace_back("Retry-After", std::to_string(*out.fault->retry_after));
+    }
+  }
+  if (out.fault) {
+    for (const auto& header : out.fault->headers) out.answer.headers.push_back(header);
+  }
+  return out;
+}
+
+std::string Cloud::replace(const std::string& scenario_text) {
+  auto scenario = read_scenario(scenario_text, "scenario");
+  if (!scenario) return scenario.error();
+  auto& world = scenario->kubernetes;
+  auto known = rules()->users;
+  // The kubeconfig's user stays the same person, whatever the new scenario calls them.
+  if (world.users.front().token.empty()) world.users.front().token = known.front().token;
+  give_tokens(world.users, known);
+  pods_->replace(std::move(world.pods));
+  auto fresh = make_rules(std::move(world));
+  const std::lock_guard lock(mutex_);
+  rules_ = std::move(fresh);
+  return {};
+}
+
+void Cloud::reset_faults() { rules()->faults.reset(); }
+
+}  // namespace muster::sim

@@ -1,0 +1,195 @@
+// muster: the command. Written on <muster/muster.h> alone.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+
+#include "tools/muster/completion.h"
+#include "tools/muster/options.h"
+#include "tools/muster/terminal.h"
+#include "tools/muster/usage.h"
+
+namespace {
+
+using muster_command::Options;
+
+constexpr const char* kStatuses =
+    "Exit status: 0 complete answer, 10 incomplete answer, 11 not found, 12 wrong configuration, "
+    "13 not permitted or\n"
+    "not authenticated, 14 unavailable, 15 deadline, 16 a plugin misbehaved, 2 wrong usage, 1 "
+    "internal, 128+n ended by\n"
+    "signal n.";
+
+void add_talk(CLI::App& app, Options& options) {
+  app.add_flag("-q,--quiet", options.quiet, "say nothing but errors");
+  app.add_flag("-v,--verbose", options.verbose, "say what is done; twice: in detail");
+  app.add_flag("--no-color", options.no_color, "no colour on a terminal");
+}
+
+void add_plugin_dirs(CLI::App& app, Options& options) {
+  app.add_option("--plugin-dir", options.plugin_dirs,
+                 "directory to look for plugins in first; repeatable")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+}
+
+void add_config(CLI::App& app, Options& options) {
+  auto* file =
+      app.add_option("-f,--file", options.file,
+                     "config file (muster.yaml); - is standard input; default: $MUSTER_CONFIG")
+          ->type_name("FILE");
+  auto* backend =
+      app.add_option("--backend", options.backend, "ask this one backend, without a config file")
+          ->type_name("NAME");
+  file->excludes(backend);
+  app.add_option("-O,--option", options.backend_options,
+                 "option of --backend; VALUE is YAML; repeatable")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false)
+      ->needs(backend);
+  app.add_option("--timeout", options.timeout, "time for the whole answer: 30s, 500ms, 2m")
+      ->type_name("DURATION");
+  app.add_option("--expect", options.expect, "tasks that a complete answer has: worker=16,ps=1")
+      ->type_name("JOB=COUNT,...");
+  auto* type =
+      app.add_option("--task-type", options.task_type, "job of this process")->type_name("JOB");
+  auto* id = app.add_option("--task-id", options.task_id, "index of this process in its job")
+                 ->type_name("INDEX");
+  type->needs(id);
+  id->needs(type);
+  app.add_option_function<std::string>(
+         "--rpc-layer",
+         [&options](const std::string& value) {
+           options.rpc_layer = value;
+           options.rpc_layer_given = true;
+         },
+         "scheme of master: grpc; '' for none")
+      ->type_name("NAME");
+  app.add_option_function<std::string>(
+         "--environment",
+         [&options](const std::string& value) {
+           options.environment = value;
+           options.environment_given = true;
+         },
+         "TensorFlow's environment")
+      ->type_name("NAME");
+  add_plugin_dirs(app, options);
+}
+
+void add_recording(CLI::App& app, Options& options) {
+  auto* record = app.add_option("--record", options.record,
+                                "write everything asked and answered to FILE, without secrets")
+                     ->type_name("FILE");
+  auto* replay =
+      app.add_option("--replay", options.replay, "answer from a recording, without any network")
+          ->type_name("FILE");
+  record->excludes(replay);
+}
+
+CLI::App* add_command(CLI::App& parent, const char* name, const char* description, int& status,
+                      std::function<int()> run) {
+  CLI::App* command = parent.add_subcommand(name, description);
+  command->callback([&status, run = std::move(run)] { status = run(); });
+  return command;
+}
+
+int run(int argc, char** argv) {
+  Options options;
+  int status = 0;
+  CLI::App app("Who is in my cluster, and which one am I?", "muster");
+  app.require_subcommand(1);
+  app.footer(kStatuses);
+  app.set_help_all_flag("--help-all", "help of every subcommand");
+
+  CLI::App* resolve = add_command(app, "resolve", "ask the sources and print the cluster", status,
+                                  [&] { return muster_command::resolve(options); });
+  add_config(*resolve, options);
+  add_recording(*resolve, options);
+  resolve
+      ->add_option("-o,--output", options.format,
+                   "format: table, json, yaml, tf_config, ...; a wrong one lists them all")
+      ->type_name("FORMAT");
+  resolve->add_flag("--allow-incomplete", options.allow_incomplete,
+                    "print an incomplete answer also in formats that cannot say so");
+  add_talk(*resolve, options);
+  resolve->footer(
+      "Examples:\n  muster resolve -f muster.yaml\n  muster resolve -f muster.yaml -o tf_config\n"
+      "  muster resolve --backend kubernetes -O namespace=ml -O 'job_to_label_mapping={worker: "
+      "[app=trainer]}' -o json");
+
+  CLI::App* explain = add_command(app, "explain", "ask the sources and tell what each of them did",
+                                  status, [&] { return muster_command::explain(options); });
+  add_config(*explain, options);
+  add_recording(*explain, options);
+  explain->add_flag("--json", options.json,
+                    "the whole answer as JSON, or the list of sources where there is none");
+  add_talk(*explain, options);
+  explain->footer("Example:\n  muster explain -f muster.yaml");
+
+  CLI::App* config =
+      app.add_subcommand("config", "look at a configuration without asking any source");
+  config->require_subcommand(1);
+  CLI::App* check =
+      add_command(*config, "check", "is it right? Options are checked against each plugin's schema",
+                  status, [&] { return muster_command::config_check(options); });
+  check->add_option("FILE", options.file, "config file; - is standard input");
+  add_config(*check, options);
+  add_talk(*check, options);
+  check->footer("Example:\n  muster config check muster.yaml");
+  add_command(*config, "schema", "print the JSON Schema of muster.yaml, for editors", status,
+              [] { return muster_command::config_schema(); });
+
+  CLI::App* plugins = app.add_subcommand("plugins", "look at plugins without running them");
+  plugins->require_subcommand(1);
+  CLI::App* list =
+      add_command(*plugins, "list", "every plugin that is found, and why some cannot be used",
+                  status, [&] { return muster_command::plugins_list(options); });
+  CLI::App* describe =
+      add_command(*plugins, "describe", "one plugin: what it is, and its options", status,
+                  [&] { return muster_command::plugins_describe(options); });
+  describe->add_option("PLUGIN", options.name, "name of a backend, or path of a file")->required();
+  describe->footer(
+      "Examples:\n  muster plugins describe kubernetes\n  muster plugins describe "
+      "./libmuster-roster.so");
+  CLI::App* path = add_command(*plugins, "path", "where plugins are looked for", status,
+                               [&] { return muster_command::plugins_path(options); });
+  for (CLI::App* command : {list, describe, path}) {
+    command->add_flag("--json", options.json, "for programs");
+    add_plugin_dirs(*command, options);
+    add_talk(*command, options);
+  }
+
+  add_command(app, "version", "print the version", status,
+              [] { return muster_command::version(); });
+  CLI::App* completion =
+      add_command(app, "completion", "print a completion script for a shell", status, [&] {
+        const std::string script = muster_command::completion(app, options.name);
+        return muster_command::print(script) ? 0 : 1;
+      });
+  completion->add_option("SHELL", options.name, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  completion->footer("Example:\n  source <(muster completion bash)");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked_for_help) {
+    return app.exit(asked_for_help, std::cout, std::cerr);
+  } catch (const CLI::ParseError& error) {
+    muster_command::say_usage(app, error);
+    return muster_command::kExitUsage;
+  }
+  return status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  muster_command::occupy_standard_streams();
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& exception) {
+    std::fprintf(stderr, "muster: unexpected: %s\n", exception.what());
+    return 1;
+  }
+}

@@ -1,0 +1,49 @@
+// What the command line says, for every subcommand.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace muster_command {
+
+struct Options {
+  std::string file;
+  std::string backend;
+  std::vector<std::string> backend_options;  // -O NAME=VALUE
+  std::vector<std::string> plugin_dirs;
+  std::string timeout;
+  std::string expect;
+  std::string task_type;
+  std::string task_id;
+  std::string rpc_layer;
+  bool rpc_layer_given = false;  // "" means none, which differs from not given
+  std::string environment;
+  bool environment_given = false;
+  std::string record;
+  std::string replay;
+
+  std::string format = "table";
+  bool allow_incomplete = false;
+  bool json = false;  // explain and plugins: for programs
+  std::string name;   // of a plugin, a shell
+
+  bool quiet = false;
+  int verbose = 0;
+  bool no_color = false;
+};
+
+// Exit statuses of our own; those of errors are muster_error_exit_status's.
+constexpr int kExitUsage = 2;
+constexpr int kExitIncomplete = 10;
+
+int resolve(const Options& options);
+int explain(const Options& options);
+int config_check(const Options& options);
+int config_schema();
+int plugins_list(const Options& options);
+int plugins_describe(const Options& options);
+int plugins_path(const Options& options);
+int version();
+
+}  // namespace muster_command

@@ -1,0 +1,15 @@
+// From the command line to the settings of <muster/muster.h>.
+#pragma once
+
+#include "tools/muster/handles.h"
+#include "tools/muster/options.h"
+
+namespace muster_command {
+
+// Null, with a message said, when a setting is refused or standard input cannot be read (-f -).
+Settings make_settings(const Options& options);
+
+// Says the error and gives its exit status.
+int report(const Error& error);
+
+}  // namespace muster_command
