@@ -31,7 +31,7 @@ Match only(const std::vector<JobMembers>& jobs, const Fits& fits) {
 }  // namespace
 
 std::string member_name(const Pod& pod, bool all_namespaces) {
-  return all_namespaces ? full_name(pod) : pod.name;
+  return all_namespaces ? full_name(pod) : pod.name.string();
 }
 
 void say_identity(const std::vector<JobMembers>& jobs, const Access& access, bool all_namespaces,
@@ -65,8 +65,9 @@ void say_identity(const std::vector<JobMembers>& jobs, const Access& access, boo
   if (const std::string host = value("HOSTNAME"); !host.empty())
     tell(only(jobs,
               [&](const Pod& pod) {
-                return (pod.hostname.empty() ? pod.name.substr(0, 63) : pod.hostname) == host &&
-                       same_namespace(pod) && pod.phase == "Running";
+                return (pod.hostname.empty() ? pod.name.view().substr(0, 63)
+                                             : pod.hostname.view()) == host &&
+                       same_namespace(pod) && pod.phase == Phase::kRunning;
               }),
          "HOSTNAME", "host name");
 }

@@ -24,7 +24,7 @@ MUSTER_DESCRIPTOR({
   "abi": {"major": 1, "minor": 0},
   "description": "Pods by label selector, from the Kubernetes API: in a pod by its service account, elsewhere by kubeconfig.",
   "license": "Apache-2.0",
-  "services": ["muster.environment/1", "muster.http/1"],
+  "services": ["muster.environment/1", "muster.clock/1", "muster.http/1"],
   "options": {
     "type": "object",
     "additionalProperties": false,
@@ -56,6 +56,33 @@ MUSTER_DESCRIPTOR({
 })
 // clang-format on
 
+// Seconds since 1970; 0 when the core has no clock.
+int64_t now_of(const sdk::Call& call) {
+  const auto* clock = call.host().service<muster_clock_v1>(MUSTER_CLOCK_V1);
+  return clock == nullptr ? 0 : clock->realtime_ns(call.get()) / 1000000000;
+}
+
+// Of one kind: its type and count. Of several: a count for each.
+void push_accelerators(const Pod& pod, sdk::Call& call) {
+  size_t kinds = 0;
+  for (const int32_t count : pod.devices) kinds += count != 0 ? 1 : 0;
+  for (size_t kind = 0; kind < pod.devices.size(); ++kind) {
+    if (pod.devices[kind] == 0) continue;
+    const std::string count = std::to_string(pod.devices[kind]);
+    if (kinds > 1) {
+      call.set_attribute(std::string(MUSTER_ATTRIBUTE_ACCELERATOR_COUNT_OF) + kDeviceNames[kind],
+                         count);
+      continue;
+    }
+    call.set_attribute(MUSTER_ATTRIBUTE_ACCELERATOR_TYPE, kDeviceNames[kind]);
+    call.set_attribute(MUSTER_ATTRIBUTE_ACCELERATOR_COUNT, count);
+  }
+  if (!pod.accelerator_model.empty())
+    call.set_attribute("accelerator.model", pod.accelerator_model);
+  if (!pod.accelerator_topology.empty())
+    call.set_attribute("accelerator.topology", pod.accelerator_topology);
+}
+
 class Kubernetes {
  public:
   static sdk::Result<std::unique_ptr<Kubernetes>> create(const sdk::Host&,
@@ -72,12 +99,12 @@ class Kubernetes {
     if (!access) return std::move(access).failure();
 
     // Each selector is listed once, also when two jobs have it.
-    std::map<std::string, std::vector<Pod>> lists;
+    std::map<std::string, PodList> lists;
     PodListReader reader;
     for (const JobSelectors& job : options_.jobs) {
       for (const Selector& selector : job.selectors) {
         if (lists.count(selector.text) != 0) continue;
-        auto pods = list_pods(*access, options_, selector, reader, call);
+        auto pods = list_pods(*access, options_, selector, Wanted(), reader, call);
         if (!pods) return std::move(pods).failure();
         lists.emplace(selector.text, *std::move(pods));
       }
@@ -86,8 +113,9 @@ class Kubernetes {
     std::vector<JobMembers> jobs;
     for (const JobSelectors& job : options_.jobs) {
       SelectedPods selected;
-      for (const Selector& selector : job.selectors) selected.push_back(&lists.at(selector.text));
-      jobs.push_back({job.job, find_members(selected)});
+      for (const Selector& selector : job.selectors)
+        selected.push_back(&lists.at(selector.text).pods);
+      jobs.push_back({job.job, find_members(selected, now_of(call))});
     }
     if (auto status = check_one_job_each(jobs); !status) return status;
     if (auto status = check_found(jobs, lists, *access); !status) return status;
@@ -116,8 +144,7 @@ class Kubernetes {
 
   // NOT_FOUND when nothing at all matches, so that a chain goes on.
   sdk::Status check_found(const std::vector<JobMembers>& jobs,
-                          const std::map<std::string, std::vector<Pod>>& lists,
-                          const Access& access) const {
+                          const std::map<std::string, PodList>& lists, const Access& access) const {
     bool any = lists.empty();
     std::string selectors;
     size_t ended = 0;
@@ -125,7 +152,7 @@ class Kubernetes {
     if (any) return {};
     for (const auto& [selector, pods] : lists) {
       selectors += fmt::format("{}{}", selectors.empty() ? "" : ", ", quote(selector, 200));
-      ended += pods.size();
+      ended += pods.pods.size();
     }
     const std::string where =
         options_.all_namespaces ? "in all namespaces" : "in namespace " + quote(access.name_space);
@@ -171,13 +198,8 @@ class Kubernetes {
     if (!pod.uid.empty()) call.set_attribute(MUSTER_ATTRIBUTE_UID, pod.uid);
     if (!pod.node.empty()) call.set_attribute(MUSTER_ATTRIBUTE_HOST, pod.node);
     if (!pod.name_space.empty()) call.set_attribute("namespace", pod.name_space);
-    if (pod.gpus != 0 && pod.tpus != 0) {
-      call.set_attribute(MUSTER_ATTRIBUTE_ACCELERATOR_COUNT_OF "GPU", std::to_string(pod.gpus));
-      call.set_attribute(MUSTER_ATTRIBUTE_ACCELERATOR_COUNT_OF "TPU", std::to_string(pod.tpus));
-    } else if (pod.gpus != 0 || pod.tpus != 0) {
-      call.set_attribute(MUSTER_ATTRIBUTE_ACCELERATOR_TYPE, pod.gpus != 0 ? "GPU" : "TPU");
-      call.set_attribute(MUSTER_ATTRIBUTE_ACCELERATOR_COUNT, std::to_string(pod.gpus + pod.tpus));
-    }
+    if (pod.restarts > 0) call.set_attribute("restarts", std::to_string(pod.restarts));
+    push_accelerators(pod, call);
   }
 
   Options options_;

@@ -21,10 +21,15 @@ constexpr int kPagedAttempts = 3;
 class Lister {
  public:
   Lister(const Access& access, const Options& options, const Selector& selector,
-         PodListReader& reader, sdk::Call& call)
-      : access_(access), options_(options), selector_(selector), reader_(reader), call_(call) {}
+         const Wanted& wanted, PodListReader& reader, sdk::Call& call)
+      : access_(access),
+        options_(options),
+        selector_(selector),
+        wanted_(wanted),
+        reader_(reader),
+        call_(call) {}
 
-  sdk::Result<std::vector<Pod>> list() {
+  sdk::Result<PodList> list() {
     for (int attempt = 1;; ++attempt) {
       bool expired = false;
       auto pods = pages(attempt <= kPagedAttempts, expired);
@@ -53,8 +58,8 @@ class Lister {
     return out;
   }
 
-  sdk::Result<std::vector<Pod>> pages(bool paged, bool& expired) {
-    std::vector<Pod> pods;
+  sdk::Result<PodList> pages(bool paged, bool& expired) {
+    PodList pods;
     std::string next;
     auto response = fetch(paged, next, 1);
     for (int page = 1;; ++page) {
@@ -67,33 +72,28 @@ class Lister {
       const std::string_view likely = likely_next(response->body());
       const bool ahead = !likely.empty() && likely != next;
       std::optional<sdk::Result<sdk::Response>> following;
-      auto read = [&]() -> sdk::Result<PodPage> {
-        if (!ahead) return reader_.read(response->body());
-        auto reading = std::async(std::launch::async | std::launch::deferred,
-                                  [this, body = response->body()] { return reader_.read(body); });
+      auto read = [&]() -> sdk::Result<std::string> {
+        if (!ahead) return reader_.read(response->body(), wanted_, pods);
+        auto reading = std::async(
+            std::launch::async | std::launch::deferred,
+            [this, &pods, body = response->body()] { return reader_.read(body, wanted_, pods); });
         following.emplace(fetch(paged, std::string(likely), page + 1));
         return reading.get();
       }();
       if (!read) return std::move(read).failure().with("endpoint", access_.server);
-      if (pods.empty()) {
-        pods = std::move(read->pods);
-      } else {
-        pods.insert(pods.end(), std::make_move_iterator(read->pods.begin()),
-                    std::make_move_iterator(read->pods.end()));
-      }
-      if (static_cast<int64_t>(pods.size()) > MUSTER_TASKS_MAXIMUM)
+      if (static_cast<int64_t>(pods.pods.size()) > MUSTER_TASKS_MAXIMUM)
         return sdk::Failure{MUSTER_E_RESOURCE_EXHAUSTED,
                             fmt::format("more than {} pods match {} {}", MUSTER_TASKS_MAXIMUM,
                                         quote(selector_.text), where()),
                             {{"option", selector_.pointer}}};
       // A page may be short or empty and still have a successor; one that names itself has none that ever ends.
-      if (read->next.empty()) return pods;
-      if (read->next == next)
+      if (read->empty()) return pods;
+      if (*read == next)
         return sdk::Failure{
             MUSTER_E_DATA_LOSS,
             "the API server's list of pods does not go on: two pages have one continue token",
             {{"endpoint", access_.server}}};
-      next = std::move(read->next);
+      next = *std::move(read);
       if (!ahead || next != likely) following.emplace(fetch(paged, next, page + 1));
       response = *std::move(following);
     }
@@ -228,16 +228,17 @@ class Lister {
   const Access& access_;
   const Options& options_;
   const Selector& selector_;
+  const Wanted& wanted_;
   PodListReader& reader_;
   sdk::Call& call_;
 };
 
 }  // namespace
 
-sdk::Result<std::vector<Pod>> list_pods(const Access& access, const Options& options,
-                                        const Selector& selector, PodListReader& reader,
-                                        sdk::Call& call) {
-  return Lister(access, options, selector, reader, call).list();
+sdk::Result<PodList> list_pods(const Access& access, const Options& options,
+                               const Selector& selector, const Wanted& wanted,
+                               PodListReader& reader, sdk::Call& call) {
+  return Lister(access, options, selector, wanted, reader, call).list();
 }
 
 }  // namespace muster::kubernetes

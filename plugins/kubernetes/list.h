@@ -1,8 +1,6 @@
 // Listing pods: every page of one selector, all of one moment.
 #pragma once
 
-#include <vector>
-
 #include <muster/plugin.hpp>
 
 #include "plugins/kubernetes/access.h"
@@ -15,8 +13,8 @@ namespace muster::kubernetes {
 // piece, so that the pages of two moments are never mixed. The failure says what the server said, who asked for
 // what, and what to do: UNAUTHENTICATED, PERMISSION_DENIED (with the rule to add), INVALID_ARGUMENT (the selector, with its
 // place in the options), NOT_FOUND (no Kubernetes there), RESOURCE_EXHAUSTED (429), UNAVAILABLE, DATA_LOSS.
-sdk::Result<std::vector<Pod>> list_pods(const Access& access, const Options& options,
-                                        const Selector& selector, PodListReader& reader,
-                                        sdk::Call& call);
+sdk::Result<PodList> list_pods(const Access& access, const Options& options,
+                               const Selector& selector, const Wanted& wanted,
+                               PodListReader& reader, sdk::Call& call);
 
 }  // namespace muster::kubernetes

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "plugins/kubernetes/reasons.h"
 #include "plugins/support/text.h"
 
 namespace muster::kubernetes {
@@ -16,66 +17,38 @@ namespace {
 using support::natural_compare;
 using support::quote;
 
-constexpr size_t kReasonMaximum = 300;
-
 struct Candidate {
   const Pod* pod;
   size_t selector;
 };
 
-// One line of at most kReasonMaximum bytes.
-std::string one_line(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  std::replace(text.begin(), text.end(), '\r', ' ');
-  if (text.size() <= kReasonMaximum) return text;
-  size_t end = kReasonMaximum;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end) + "…";
-}
-
-// Why a pod is no task yet, in words; "" when it is one.
-std::string why_missing(const Pod& pod) {
-  if (pod.live()) return "";
-  if (!pod.deleted.empty()) return fmt::format("being deleted since {}", pod.deleted);
-  std::string said;
-  if (pod.phase == "Failed") {
-    said = pod.reason.empty() ? pod.terminated : pod.reason;
-    if (!pod.message.empty()) said += (said.empty() ? "" : ": ") + pod.message;
-  } else if (pod.phase == "Running") {
-    return "Running, but it has no IP address yet";
-  } else if (!pod.unschedulable.empty()) {
-    said = pod.unschedulable;
-  } else if (!pod.waiting.empty()) {
-    said = pod.waiting;
-  } else if (!pod.reason.empty()) {
-    said = pod.message.empty() ? pod.reason : pod.reason + ": " + pod.message;
-  } else if (pod.phase == "Pending") {
-    said = pod.node.empty() ? "not scheduled yet" : fmt::format("starting on {}", pod.node);
-  }
-  return one_line(said.empty() ? pod.phase : fmt::format("{}: {}", pod.phase, said));
-}
-
 // Among pods for one index: the higher, the more it is the one that counts.
 int standing(const Pod& pod) {
   if (pod.live()) return 3;
-  if (pod.phase == "Failed") return 0;
-  return pod.deleted.empty() ? 2 : 1;
+  if (pod.phase == Phase::kFailed) return 0;
+  return pod.deleted == 0 ? 2 : 1;
 }
 
 bool counts_before(const Pod& a, const Pod& b) {
   if (standing(a) != standing(b)) return standing(a) > standing(b);
   if (a.created != b.created) return a.created > b.created;
-  return a.uid > b.uid;
+  return a.uid.view() > b.uid.view();
 }
 
 // Pods of the same key are one another's replacements.
 std::string place_key(const Pod& pod) {
-  return fmt::format("{}\n{}\n{}\n{}\n{}", pod.name_space, pod.owner, pod.role, pod.group,
-                     pod.index);
+  return fmt::format("{}\n{}\n{}\n{}\n{}", pod.name_space.view(), pod.owner.view(), pod.role.view(),
+                     pod.group, pod.index);
+}
+
+std::string full_owner(const Pod& pod) {
+  return fmt::format("{}/{}", pod.name_space.view(), pod.owner.view());
 }
 
 class Finder {
  public:
+  explicit Finder(int64_t now) : now_(now) {}
+
   Members find(const SelectedPods& selected) {
     gather(selected);
     replace();
@@ -93,10 +66,10 @@ class Finder {
         if (pod.ended_well()) {
           members_.notes.push_back(
               fmt::format("pod {} has ended well and is no member", quote(full_name(pod))));
-          if (!pod.owner.empty()) ended.insert(pod.name_space + "/" + pod.owner);
+          if (!pod.owner.empty()) ended.insert(full_owner(pod));
           continue;
         }
-        if (!pod.owner.empty()) owners.insert(pod.name_space + "/" + pod.owner);
+        if (!pod.owner.empty()) owners.insert(full_owner(pod));
         candidates_.push_back({&pod, selector});
       }
     }
@@ -133,7 +106,7 @@ class Finder {
   static int64_t platform_index(const Pod& pod) {
     if (pod.group >= 0 && pod.group_size > 0 && pod.index >= 0 && pod.index < pod.group_size &&
         pod.group <= 2147483647 / pod.group_size - 1)
-      return pod.group * pod.group_size + pod.index;
+      return int64_t{pod.group} * pod.group_size + pod.index;
     return pod.index;
   }
 
@@ -152,11 +125,11 @@ class Finder {
     std::sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
       if (a.selector != b.selector) return a.selector < b.selector;
       const Pod &x = *a.pod, &y = *b.pod;
-      if (x.role != y.role) return natural_compare(x.role, y.role) < 0;
+      if (!(x.role == y.role)) return natural_compare(x.role, y.role) < 0;
       if (x.group != y.group) return x.group < y.group;
       if (x.index != y.index) return x.index < y.index;
       if (const int order = natural_compare(x.name, y.name); order != 0) return order < 0;
-      return x.name_space < y.name_space;
+      return x.name_space.view() < y.name_space.view();
     });
     const bool keep = selectors <= 1 && unique;
     int64_t next = 0;
@@ -167,7 +140,7 @@ class Finder {
   }
 
   void add(const Pod& pod, int64_t index) {
-    members_.members.push_back({&pod, index, why_missing(pod)});
+    members_.members.push_back({&pod, index, why_missing(pod, now_)});
   }
 
   void say_shared_addresses() {
@@ -183,16 +156,15 @@ class Finder {
     }
   }
 
+  int64_t now_;
   std::vector<Candidate> candidates_;
   Members members_;
 };
 
 }  // namespace
 
-Members find_members(const SelectedPods& selected) { return Finder().find(selected); }
-
-std::string full_name(const Pod& pod) {
-  return pod.name_space.empty() ? pod.name : pod.name_space + "/" + pod.name;
+Members find_members(const SelectedPods& selected, int64_t now) {
+  return Finder(now).find(selected);
 }
 
 }  // namespace muster::kubernetes

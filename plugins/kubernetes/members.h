@@ -7,7 +7,7 @@
 
 #include <muster/plugin.hpp>
 
-#include "plugins/kubernetes/pod_list.h"
+#include "plugins/kubernetes/pod.h"
 
 namespace muster::kubernetes {
 
@@ -27,10 +27,8 @@ struct Members {
 };
 
 // Picks and ranks the members of a job; README.md has the rules. A pod counts once, however many selectors
-// it matches; pods that ended well do not count; of several pods for one index the newest live one does.
-Members find_members(const SelectedPods& selected);
-
-// "ml/worker-0": a pod's name in all the cluster.
-std::string full_name(const Pod& pod);
+// it matches; pods that ended well do not count; of several pods for one index the newest live one does. `now` is for
+// ages, in seconds since 1970 (0: not known).
+Members find_members(const SelectedPods& selected, int64_t now);
 
 }  // namespace muster::kubernetes

@@ -1,7 +1,8 @@
 #include "plugins/kubernetes/pod_list.h"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
+
+#include <cstring>
 
 #include "plugins/support/text.h"
 
@@ -13,6 +14,7 @@ using simdjson::SUCCESS;
 using simdjson::ondemand::array;
 using simdjson::ondemand::json_type;
 using simdjson::ondemand::object;
+using simdjson::ondemand::raw_json_string;
 using simdjson::ondemand::value;
 
 // Go leaves out what is empty or writes it as null: both mean "not there".
@@ -26,15 +28,40 @@ error_code present(value& value, json_type wanted, bool& there) {
   return value.is_null().get(null);
 }
 
-error_code read_text(value& value, std::string& out) {
+// Alive until the document is read; "" when there is none.
+error_code read_view(value& value, std::string_view& out) {
   bool there = false;
   if (auto error = present(value, json_type::string, there); error || !there) return error;
-  std::string_view text;
-  if (auto error = value.get_string().get(text)) return error;
+  if (auto error = value.get_string().get(out)) return error;
   // No name, address or reason has a NUL in it, and none may cross with one (MP-4).
-  if (text.find('\0') != std::string_view::npos) return simdjson::STRING_ERROR;
+  return out.find('\0') == std::string_view::npos ? SUCCESS : simdjson::STRING_ERROR;
+}
+
+error_code read_text(value& value, std::string& out) {
+  std::string_view text;
+  if (auto error = read_view(value, text)) return error;
   out.assign(text);
   return SUCCESS;
+}
+
+error_code read_flag(value& value, bool& out) {
+  bool there = false;
+  if (auto error = present(value, json_type::boolean, there); error || !there) return error;
+  return value.get_bool().get(out);
+}
+
+error_code read_number(value& value, int64_t& out) {
+  bool there = false;
+  if (auto error = present(value, json_type::number, there); error || !there) return error;
+  return value.get_int64().get(out);
+}
+
+// A key without its escapes undone: none that is looked for has any.
+std::string_view key_view(const raw_json_string& key) {
+  const char* begin = key.raw();
+  // The first pass over the document has seen that the quote is there.
+  const auto* end = static_cast<const char*>(rawmemchr(begin, '"'));
+  return {begin, static_cast<size_t>(end - begin)};
 }
 
 // Calls `take(key, value)` for each field of an object; a null is one without fields.
@@ -45,7 +72,7 @@ error_code each_field(value& value, const Take& take) {
   object fields;
   if (auto error = value.get_object().get(fields)) return error;
   for (auto field : fields) {
-    simdjson::ondemand::raw_json_string key;
+    raw_json_string key;
     if (auto error = field.key().get(key)) return error;
     simdjson::ondemand::value inside;
     if (auto error = field.value().get(inside)) return error;
@@ -68,197 +95,287 @@ error_code each_element(value& value, const Take& take) {
   return SUCCESS;
 }
 
-// A label's text as an index; others leave `out` alone.
-error_code read_index(value& value, int64_t& out) {
-  std::string text;
-  if (auto error = read_text(value, text)) return error;
-  if (const auto number = support::parse_digits(text, 2147483647)) out = *number;
-  return SUCCESS;
-}
+// One pod of a list.
+class PodReader {
+ public:
+  PodReader(const Wanted& wanted, PodList& list, Pod& pod)
+      : wanted_(wanted), list_(list), pod_(pod) {}
 
-// Labels and annotations: the platforms put the index into either.
-error_code read_labels(value& value, Pod& pod) {
-  return each_field(value, [&](const auto& key, auto& inside) -> error_code {
-    if (key == "batch.kubernetes.io/job-completion-index" ||
-        key == "apps.kubernetes.io/pod-index" || key == "training.kubeflow.org/replica-index" ||
-        key == "leaderworkerset.sigs.k8s.io/worker-index")
-      return read_index(inside, pod.index);
-    if (key == "jobset.sigs.k8s.io/job-index" || key == "leaderworkerset.sigs.k8s.io/group-index")
-      return read_index(inside, pod.group);
-    if (key == "leaderworkerset.sigs.k8s.io/size") return read_index(inside, pod.group_size);
-    if (key == "training.kubeflow.org/replica-type" ||
-        key == "jobset.sigs.k8s.io/replicatedjob-name")
-      return read_text(inside, pod.role);
-    return SUCCESS;
-  });
-}
+  error_code read(value& value) {
+    return each_field(value, [&](const auto& key, auto& inside) -> error_code {
+      if (key == "metadata") return read_metadata(inside);
+      if (key == "spec") return read_spec(inside);
+      if (key == "status") return read_status(inside);
+      return SUCCESS;
+    });
+  }
 
-error_code read_metadata(value& value, Pod& pod) {
-  return each_field(value, [&](const auto& key, auto& inside) -> error_code {
-    if (key == "name") return read_text(inside, pod.name);
-    if (key == "namespace") return read_text(inside, pod.name_space);
-    if (key == "uid") return read_text(inside, pod.uid);
-    if (key == "creationTimestamp") return read_text(inside, pod.created);
-    if (key == "deletionTimestamp") return read_text(inside, pod.deleted);
-    if (key == "labels" || key == "annotations") return read_labels(inside, pod);
-    if (key == "ownerReferences")
-      return each_element(inside, [&](auto& reference) -> error_code {
-        std::string kind, name;
-        bool controller = false;
-        const auto error = each_field(reference, [&](const auto& field, auto& what) -> error_code {
-          if (field == "kind") return read_text(what, kind);
-          if (field == "name") return read_text(what, name);
-          if (field == "controller") {
-            bool there = false;
-            if (auto wrong = present(what, json_type::boolean, there); wrong || !there)
-              return wrong;
-            return what.get_bool().get(controller);
-          }
-          return SUCCESS;
-        });
-        if (!error && controller) pod.owner = kind + "/" + name;
-        return error;
-      });
-    return SUCCESS;
-  });
-}
-
-// A quantity of devices: "4", or 4 as some servers write it.
-error_code read_quantity(value& value, int64_t& sum) {
-  json_type type;
-  if (auto error = value.type().get(type)) return error;
-  int64_t count = 0;
-  if (type == json_type::number) {
-    if (auto error = value.get_int64().get(count)) return error;
-    if (count > 0 && count <= 1000000) sum += count;
+ private:
+  error_code add(value& value, Text& out) {
+    std::string_view text;
+    if (auto error = read_view(value, text)) return error;
+    out = list_.texts.add(text);
     return SUCCESS;
   }
-  std::string text;
-  if (auto error = read_text(value, text)) return error;
-  if (const auto number = support::parse_digits(text, 1000000)) sum += *number;
-  return SUCCESS;
-}
 
-error_code read_container(value& value, Pod& pod) {
-  return each_field(value, [&](const auto& key, auto& resources) -> error_code {
-    if (!(key == "resources")) return SUCCESS;
-    return each_field(resources, [&](const auto& name, auto& limits) -> error_code {
-      if (!(name == "limits")) return SUCCESS;
-      return each_field(limits, [&](const auto& resource, auto& quantity) -> error_code {
-        if (resource == "nvidia.com/gpu" || resource == "amd.com/gpu")
-          return read_quantity(quantity, pod.gpus);
-        if (resource == "google.com/tpu") return read_quantity(quantity, pod.tpus);
+  // For texts that many pods have.
+  error_code share(value& value, Text& out) {
+    std::string_view text;
+    if (auto error = read_view(value, text)) return error;
+    out = list_.texts.shared(text);
+    return SUCCESS;
+  }
+
+  // Of the status' troubles, which mostly are not there.
+  error_code add_trouble(value& value, Text Trouble::*field) {
+    std::string_view text;
+    if (auto error = read_view(value, text)) return error;
+    if (!text.empty()) list_.trouble_of(pod_).*field = list_.texts.add(text);
+    return SUCCESS;
+  }
+
+  error_code read_time(value& value, int64_t& out) {
+    std::string_view text;
+    if (auto error = read_view(value, text)) return error;
+    if (text.empty()) return SUCCESS;
+    const auto time = parse_time(text);
+    if (!time) return simdjson::INCORRECT_TYPE;
+    out = *time;
+    return SUCCESS;
+  }
+
+  error_code read_labels(value& value) {
+    return each_field(value, [&](const auto& key, auto& inside) -> error_code {
+      std::string_view text;
+      if (auto error = read_view(inside, text)) return error;
+      take_label(pod_, list_.texts, key_view(key), text);
+      return SUCCESS;
+    });
+  }
+
+  error_code read_annotations(value& value) {
+    return each_field(value, [&](const auto& key, auto& inside) -> error_code {
+      const std::string_view name = key_view(key);
+      std::string_view text;
+      if (auto error = read_view(inside, text)) return error;
+      take_label(pod_, list_.texts, name, text);
+      for (size_t n = 0; n < wanted_.annotations.size(); ++n) {
+        if (wanted_.annotations[n] != name) continue;
+        if (annotations_ == nullptr)
+          pod_.annotations = annotations_ =
+              list_.texts.template make<Text>(wanted_.annotations.size());
+        annotations_[n] = list_.texts.add(text);
+      }
+      return SUCCESS;
+    });
+  }
+
+  error_code read_owner(value& value) {
+    return each_element(value, [&](auto& reference) -> error_code {
+      std::string_view kind, name, uid;
+      bool controller = false;
+      const auto error = each_field(reference, [&](const auto& field, auto& what) -> error_code {
+        if (field == "kind") return read_view(what, kind);
+        if (field == "name") return read_view(what, name);
+        if (field == "uid") return read_view(what, uid);
+        if (field == "controller") return read_flag(what, controller);
         return SUCCESS;
       });
+      if (!error && controller) {
+        owner_.assign(kind).append("/").append(name);
+        pod_.owner = list_.texts.shared(owner_);
+        pod_.owner_uid = list_.texts.shared(uid);
+      }
+      return error;
     });
-  });
-}
+  }
 
-error_code read_spec(value& value, Pod& pod) {
-  return each_field(value, [&](const auto& key, auto& inside) -> error_code {
-    if (key == "nodeName") return read_text(inside, pod.node);
-    if (key == "hostname") return read_text(inside, pod.hostname);
-    if (key == "containers")
-      return each_element(inside, [&](auto& container) { return read_container(container, pod); });
+  error_code read_metadata(value& value) {
+    return each_field(value, [&](const auto& key, auto& inside) -> error_code {
+      if (key == "name") return add(inside, pod_.name);
+      if (key == "namespace") return share(inside, pod_.name_space);
+      if (key == "uid") return add(inside, pod_.uid);
+      if (key == "creationTimestamp") return read_time(inside, pod_.created);
+      if (key == "deletionTimestamp") return read_time(inside, pod_.deleted);
+      if (key == "labels") return read_labels(inside);
+      if (key == "annotations") return read_annotations(inside);
+      if (key == "ownerReferences") return read_owner(inside);
+      return SUCCESS;
+    });
+  }
+
+  // A quantity of devices: "4", or 4 as some servers write it.
+  error_code read_limit(std::string_view resource, value& value) {
+    json_type type;
+    if (auto error = value.type().get(type)) return error;
+    if (type == json_type::number) {
+      int64_t count = 0;
+      if (auto error = value.get_int64().get(count)) return error;
+      take_limit(pod_, resource, count);
+      return SUCCESS;
+    }
+    std::string_view text;
+    if (auto error = read_view(value, text)) return error;
+    if (const auto count = support::parse_digits(text, 1000000)) take_limit(pod_, resource, *count);
     return SUCCESS;
-  });
-}
+  }
 
-error_code read_condition(value& value, Pod& pod) {
-  std::string type, status, reason, message;
-  const auto error = each_field(value, [&](const auto& key, auto& inside) -> error_code {
-    if (key == "type") return read_text(inside, type);
-    if (key == "status") return read_text(inside, status);
-    if (key == "reason") return read_text(inside, reason);
-    if (key == "message") return read_text(inside, message);
+  error_code read_port(value& value) {
+    std::string_view name;
+    int64_t number = 0, host = 0;
+    if (auto error = each_field(value, [&](const auto& key, auto& inside) -> error_code {
+          if (key == "name") return read_view(inside, name);
+          if (key == "containerPort") return read_number(inside, number);
+          if (key == "hostPort") return read_number(inside, host);
+          return SUCCESS;
+        }))
+      return error;
+    if (number < 1 || number > 65535 || host < 0 || host > 65535) return simdjson::NUMBER_ERROR;
+    ports_.push_back(
+        {list_.texts.shared(name), static_cast<uint16_t>(number), static_cast<uint16_t>(host)});
     return SUCCESS;
-  });
-  if (!error && type == "PodScheduled" && status == "False")
-    pod.unschedulable = message.empty() ? reason : message;
-  return error;
-}
+  }
 
-error_code read_container_status(value& value, Pod& pod) {
-  return each_field(value, [&](const auto& key, auto& state) -> error_code {
-    if (!(key == "state")) return SUCCESS;
-    return each_field(state, [&](const auto& kind, auto& inside) -> error_code {
+  error_code read_container(value& value) {
+    return each_field(value, [&](const auto& key, auto& inside) -> error_code {
+      if (key == "ports" && wanted_.ports)
+        return each_element(inside, [&](auto& port) { return read_port(port); });
+      if (!(key == "resources")) return SUCCESS;
+      return each_field(inside, [&](const auto& name, auto& limits) -> error_code {
+        if (!(name == "limits")) return SUCCESS;
+        return each_field(limits, [&](const auto& resource, auto& quantity) -> error_code {
+          const std::string_view device = key_view(resource);
+          return is_device(device) ? read_limit(device, quantity) : SUCCESS;
+        });
+      });
+    });
+  }
+
+  error_code read_spec(value& value) {
+    const auto error = each_field(value, [&](const auto& key, auto& inside) -> error_code {
+      if (key == "nodeName") return share(inside, pod_.node);
+      if (key == "hostname") return add(inside, pod_.hostname);
+      if (key == "subdomain") return share(inside, pod_.subdomain);
+      if (key == "hostNetwork") return read_flag(inside, pod_.host_network);
+      if (key == "nodeSelector")
+        return each_field(inside, [&](const auto& label, auto& what) -> error_code {
+          std::string_view text;
+          if (auto wrong = read_view(what, text)) return wrong;
+          take_node_label(pod_, list_.texts, key_view(label), text);
+          return SUCCESS;
+        });
+      if (key == "containers")
+        return each_element(inside, [&](auto& container) { return read_container(container); });
+      return SUCCESS;
+    });
+    if (!error && !ports_.empty()) {
+      auto* ports = list_.texts.make<ContainerPort>(ports_.size());
+      std::copy(ports_.begin(), ports_.end(), ports);
+      pod_.ports = ports;
+      pod_.port_count = static_cast<uint16_t>(ports_.size());
+    }
+    return error;
+  }
+
+  error_code read_condition(value& value) {
+    std::string_view type, status, reason, message;
+    const auto error = each_field(value, [&](const auto& key, auto& inside) -> error_code {
+      if (key == "type") return read_view(inside, type);
+      if (key == "status") return read_view(inside, status);
+      if (key == "reason") return read_view(inside, reason);
+      if (key == "message") return read_view(inside, message);
+      return SUCCESS;
+    });
+    if (!error) take_condition(pod_, list_, type, status, reason, message);
+    return error;
+  }
+
+  error_code read_state(value& value, bool of_the_run_before) {
+    return each_field(value, [&](const auto& kind, auto& inside) -> error_code {
       const bool waiting = kind == "waiting", terminated = kind == "terminated";
       if (!waiting && !terminated) return SUCCESS;
-      std::string reason, message;
+      std::string_view reason, message;
       int64_t exit_code = 0;
       if (auto error = each_field(inside, [&](const auto& name, auto& what) -> error_code {
-            if (name == "reason") return read_text(what, reason);
-            if (name == "message") return read_text(what, message);
-            if (name == "exitCode") {
-              bool there = false;
-              if (auto wrong = present(what, json_type::number, there); wrong || !there)
-                return wrong;
-              return what.get_int64().get(exit_code);
-            }
+            if (name == "reason") return read_view(what, reason);
+            if (name == "message") return read_view(what, message);
+            if (name == "exitCode") return read_number(what, exit_code);
             return SUCCESS;
           }))
         return error;
-      if (waiting && pod.waiting.empty() && reason != "PodInitializing")
-        pod.waiting = message.empty() ? reason : fmt::format("{}: {}", reason, message);
-      if (terminated && exit_code != 0 && pod.terminated.empty())
-        pod.terminated =
-            fmt::format("{}{}exit code {}", reason, reason.empty() ? "" : ", ", exit_code);
+      if (waiting) take_waiting(pod_, list_, reason, message);
+      if (terminated) take_terminated(pod_, list_, reason, exit_code, of_the_run_before);
       return SUCCESS;
     });
-  });
-}
+  }
 
-error_code read_pod_status(value& value, Pod& pod) {
-  return each_field(value, [&](const auto& key, auto& inside) -> error_code {
-    if (key == "phase") return read_text(inside, pod.phase);
-    if (key == "podIP") return read_text(inside, pod.ip);
-    if (key == "reason") return read_text(inside, pod.reason);
-    if (key == "message") return read_text(inside, pod.message);
-    if (key == "conditions")
-      return each_element(inside, [&](auto& condition) { return read_condition(condition, pod); });
-    if (key == "containerStatuses" || key == "initContainerStatuses")
-      return each_element(inside, [&](auto& status) { return read_container_status(status, pod); });
-    return SUCCESS;
-  });
-}
+  error_code read_container_status(value& value) {
+    return each_field(value, [&](const auto& key, auto& inside) -> error_code {
+      if (key == "state") return read_state(inside, false);
+      if (key == "lastState") return read_state(inside, true);
+      if (key == "restartCount") {
+        int64_t count = 0;
+        if (auto error = read_number(inside, count)) return error;
+        take_restarts(pod_, count);
+      }
+      return SUCCESS;
+    });
+  }
 
-error_code read_pod(value& value, Pod& pod) {
-  return each_field(value, [&](const auto& key, auto& inside) -> error_code {
-    if (key == "metadata") return read_metadata(inside, pod);
-    if (key == "spec") return read_spec(inside, pod);
-    if (key == "status") return read_pod_status(inside, pod);
-    return SUCCESS;
-  });
-}
+  error_code read_ips(value& value, Text& first, Text& second) {
+    return each_element(value, [&](auto& one) {
+      return each_field(one, [&](const auto& name, auto& inside) -> error_code {
+        if (!(name == "ip")) return SUCCESS;
+        std::string_view ip;
+        if (auto error = read_view(inside, ip)) return error;
+        take_ip(first, second, list_.texts, ip);
+        return SUCCESS;
+      });
+    });
+  }
+
+  error_code read_status(value& value) {
+    return each_field(value, [&](const auto& key, auto& inside) -> error_code {
+      if (key == "phase") {
+        std::string_view text;
+        if (auto error = read_view(inside, text)) return error;
+        pod_.phase = parse_phase(text);
+        return SUCCESS;
+      }
+      if (key == "podIP") return add(inside, pod_.ip);
+      if (key == "hostIP") return share(inside, pod_.host_ip);
+      if (key == "podIPs") return read_ips(inside, pod_.ip, pod_.second_ip);
+      if (key == "hostIPs") return read_ips(inside, pod_.host_ip, pod_.second_host_ip);
+      if (key == "startTime") return read_time(inside, pod_.started);
+      if (key == "reason") return add_trouble(inside, &Trouble::reason);
+      if (key == "message") return add_trouble(inside, &Trouble::message);
+      if (key == "conditions")
+        return each_element(inside, [&](auto& condition) { return read_condition(condition); });
+      if (key == "containerStatuses" || key == "initContainerStatuses")
+        return each_element(inside, [&](auto& one) { return read_container_status(one); });
+      return SUCCESS;
+    });
+  }
+
+  const Wanted& wanted_;
+  PodList& list_;
+  Pod& pod_;
+  Text* annotations_ = nullptr;
+  std::string owner_;
+  std::vector<ContainerPort> ports_;
+};
 
 sdk::Failure not_understood(const std::string& why) {
   return {MUSTER_E_DATA_LOSS, "the answer of the API server cannot be understood: " + why, {}};
 }
 
-bool is_ip(const std::string& text) {
-  in6_addr address;  // large enough for both
-  if (text.find('\0') != std::string::npos) return false;
-  return inet_pton(AF_INET, text.c_str(), &address) == 1 ||
-         inet_pton(AF_INET6, text.c_str(), &address) == 1;
-}
-
-// What no pod of a real server is like; "" when it is fine.
-std::string oddity(const Pod& pod) {
-  if (pod.name.empty()) return "a pod has no name";
-  if (!pod.ip.empty() && !is_ip(pod.ip))
-    return fmt::format("pod {} has the podIP {}, which is no IP address", support::quote(pod.name),
-                       support::quote(pod.ip));
-  if (pod.phase.empty()) return fmt::format("pod {} has no phase", support::quote(pod.name));
-  return "";
-}
-
 }  // namespace
 
-sdk::Result<PodPage> PodListReader::read(std::string_view body) {
+sdk::Result<std::string> PodListReader::read(std::string_view body, const Wanted& wanted,
+                                             PodList& list) {
   const simdjson::padded_string_view text(body.data(), body.size(),
                                           body.size() + simdjson::SIMDJSON_PADDING);
-  PodPage page;
-  std::string kind, odd;
+  std::string kind, odd, next;
   bool has_items = false;
   simdjson::ondemand::document document;
   const auto walk = [&]() -> error_code {
@@ -269,15 +386,14 @@ sdk::Result<PodPage> PodListReader::read(std::string_view body) {
       if (key == "kind") return read_text(inside, kind);
       if (key == "metadata")
         return each_field(inside, [&](const auto& name, auto& what) -> error_code {
-          return name == "continue" ? read_text(what, page.next) : SUCCESS;
+          return name == "continue" ? read_text(what, next) : SUCCESS;
         });
       if (key == "items") {
         has_items = true;
         return each_element(inside, [&](auto& item) -> error_code {
-          Pod pod;
-          if (auto error = read_pod(item, pod)) return error;
+          Pod& pod = list.pods.emplace_back();
+          if (auto error = PodReader(wanted, list, pod).read(item)) return error;
           if (odd.empty()) odd = oddity(pod);
-          page.pods.push_back(std::move(pod));
           return SUCCESS;
         });
       }
@@ -293,7 +409,7 @@ sdk::Result<PodPage> PodListReader::read(std::string_view body) {
     return not_understood(fmt::format("it is a {}, not a PodList", support::quote(kind)));
   if (!has_items) return not_understood("it has no 'items'");
   if (!odd.empty()) return not_understood(odd);
-  return page;
+  return next;
 }
 
 ApiStatus read_status(std::string_view body) {

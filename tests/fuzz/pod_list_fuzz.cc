@@ -12,17 +12,19 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string text(reinterpret_cast<const char*>(data), size);
   text.append(64, '\0');  // what a response has behind it
   static PodListReader reader;
-  const auto page = reader.read({text.data(), size});
+  const Wanted wanted = {{"a", "port"}, true};
+  PodList list;
+  const auto page = reader.read({text.data(), size}, wanted, list);
   (void)read_status({text.data(), size});
   if (!page) {
     if (page.failure().code != MUSTER_E_DATA_LOSS || page.failure().message.empty()) std::abort();
     return 0;
   }
-  for (const Pod& pod : page->pods)
-    if (pod.name.empty() || pod.phase.empty()) std::abort();
+  for (const Pod& pod : list.pods)
+    if (pod.name.empty() || pod.phase == Phase::kNone) std::abort();
   for (const SelectedPods& selected :
-       {SelectedPods{&page->pods}, SelectedPods{&page->pods, &page->pods}}) {
-    const Members members = find_members(selected);
+       {SelectedPods{&list.pods}, SelectedPods{&list.pods, &list.pods}}) {
+    const Members members = find_members(selected, 1769860800);
     std::set<int64_t> seen;
     bool ranked = false, unranked = false;
     for (const Member& member : members.members) {

@@ -1,0 +1,82 @@
+#include "plugins/kubernetes/reasons.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace muster::kubernetes {
+namespace {
+
+constexpr size_t kReasonMaximum = 300;
+
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  std::replace(text.begin(), text.end(), '\r', ' ');
+  if (text.size() <= kReasonMaximum) return text;
+  size_t end = kReasonMaximum;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + "…";
+}
+
+// " for 12m", or nothing when either end is not known.
+std::string since(int64_t then, int64_t now) {
+  return then == 0 || now == 0 ? "" : " for " + age_in_words(std::max<int64_t>(now - then, 0));
+}
+
+std::string with_message(Text reason, Text message) {
+  if (message.empty()) return reason.string();
+  return reason.empty() ? message.string() : fmt::format("{}: {}", reason.view(), message.view());
+}
+
+// What is known of why it is not running.
+std::string cause(const Pod& pod) {
+  const Trouble& trouble = pod.trouble();
+  if (pod.phase == Phase::kFailed) {
+    if (trouble.reason.empty() && !trouble.terminated.empty())
+      return with_message(trouble.terminated, trouble.message);
+    return with_message(trouble.reason, trouble.message);
+  }
+  if (!trouble.unschedulable.empty()) return trouble.unschedulable.string();
+  if (!trouble.waiting.empty()) {
+    std::string said = trouble.waiting.string();
+    if (pod.restarts > 0 && !trouble.restarted_because.empty())
+      said +=
+          fmt::format(" ({} restarts, before: {})", pod.restarts, trouble.restarted_because.view());
+    return said;
+  }
+  if (!trouble.reason.empty() || !trouble.message.empty())
+    return with_message(trouble.reason, trouble.message);
+  if (pod.phase == Phase::kPending)
+    return pod.node.empty() ? "not scheduled yet" : fmt::format("starting on {}", pod.node.view());
+  return "";
+}
+
+}  // namespace
+
+std::string age_in_words(int64_t seconds) {
+  if (seconds < 120) return fmt::format("{}s", seconds);
+  if (seconds < 120 * 60) return fmt::format("{}m", seconds / 60);
+  if (seconds < 48 * 3600) return fmt::format("{}h", seconds / 3600);
+  return fmt::format("{}d", seconds / 86400);
+}
+
+std::string why_missing(const Pod& pod, int64_t now) {
+  if (pod.live()) return "";
+  const Trouble& trouble = pod.trouble();
+  if (pod.deleted != 0) {
+    std::string said = "being deleted";
+    // The timestamp is the end of its grace.
+    if (now != 0)
+      said += pod.deleted > now ? fmt::format(", due in {}", age_in_words(pod.deleted - now))
+                                : fmt::format(", due {} ago", age_in_words(now - pod.deleted));
+    if (!trouble.disruption.empty()) said += fmt::format(": {}", trouble.disruption.view());
+    return one_line(std::move(said));
+  }
+  if (pod.phase == Phase::kRunning)
+    return fmt::format("Running{}, but it has no IP address yet", since(pod.created, now));
+  std::string said = fmt::format("{}{}", phase_name(pod.phase), since(pod.created, now));
+  const std::string why = cause(pod);
+  return one_line(why.empty() ? said : fmt::format("{}: {}", said, why));
+}
+
+}  // namespace muster::kubernetes

@@ -1,0 +1,52 @@
+#include "plugins/kubernetes/text_arena.h"
+
+#include <algorithm>
+
+namespace muster::kubernetes {
+namespace {
+
+constexpr size_t kBlock = 64 << 10;
+
+// FNV-1a over the ends, where such texts differ.
+size_t hash(std::string_view text) {
+  uint32_t value = 2166136261u ^ static_cast<uint32_t>(text.size());
+  const size_t from = text.size() > 16 ? text.size() - 16 : 0;
+  for (size_t n = from; n < text.size(); ++n)
+    value = (value ^ static_cast<unsigned char>(text[n])) * 16777619u;
+  return value ^ (value >> 16);
+}
+
+}  // namespace
+
+char* TextArena::take(size_t size, size_t alignment) {
+  const size_t gap = (alignment - reinterpret_cast<uintptr_t>(next_) % alignment) % alignment;
+  if (next_ == nullptr || size + gap > left_) {
+    const size_t block = std::max(kBlock, size);
+    blocks_.push_back(std::unique_ptr<char[]>(new char[block]));
+    next_ = blocks_.back().get();
+    left_ = block;
+    return take(size, alignment);
+  }
+  char* at = next_ + gap;
+  next_ += gap + size;
+  left_ -= gap + size;
+  return at;
+}
+
+Text TextArena::add(std::string_view text) {
+  if (text.empty()) return {};
+  const auto size = static_cast<uint32_t>(text.size());
+  char* at = take(sizeof size + size, 1);
+  std::memcpy(at, &size, sizeof size);
+  std::memcpy(at + sizeof size, text.data(), size);
+  return Text(at);
+}
+
+Text TextArena::shared(std::string_view text) {
+  if (text.empty()) return {};
+  Text& recent = recent_[hash(text) % recent_.size()];
+  if (!(recent == text)) recent = add(text);
+  return recent;
+}
+
+}  // namespace muster::kubernetes
