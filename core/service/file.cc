@@ -144,6 +144,8 @@ Error open_failed(const std::string& path, int error) {
   }
 }
 
+}  // namespace
+
 Result<std::string> absolute_path(const std::string& file) {
   if (file.empty()) return Error{Code::kInvalidArgument, "the name of a file to read is empty", {}};
   if (file.find('\0') != std::string::npos)
@@ -166,8 +168,6 @@ Result<std::string> absolute_path(const std::string& file) {
   const std::filesystem::path whole = std::filesystem::absolute(path, failed);
   return failed ? path : whole.string();
 }
-
-}  // namespace
 
 Result<std::string> read_regular_file(const std::string& file, uint64_t maximum_size) {
   Result<std::string> absolute = absolute_path(file);

@@ -17,4 +17,8 @@ namespace muster {
 //   kUnavailable         reading failed
 Result<std::string> read_regular_file(const std::string& file, uint64_t maximum_size);
 
+// The whole path of a file as a user writes it: with "~/" for the user's home (see above), else from the working directory. kNotFound
+// when the user has no home.
+Result<std::string> absolute_path(const std::string& file);
+
 }  // namespace muster

@@ -92,6 +92,7 @@ struct Host::State {
     if (std::strcmp(id, MUSTER_ENVIRONMENT_V1) == 0) return environment_table();
     if (std::strcmp(id, MUSTER_ADDRESS_V1) == 0) return address_table();
     if (std::strcmp(id, MUSTER_HTTP_V1) == 0) return http_table();
+    if (std::strcmp(id, MUSTER_PROCESS_V1) == 0) return process_table();
     return nullptr;
   }
 };

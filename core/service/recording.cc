@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace muster {
 namespace {
@@ -27,8 +28,10 @@ size_t likeness(const std::string& a, const std::string& b) {
 
 Recording::Recording(std::shared_ptr<RecordedResolvers> resolvers)
     : resolvers_(std::move(resolvers)) {
-  for (const auto& [path, resolver] : *resolvers_)
+  for (const auto& [path, resolver] : *resolvers_) {
     cursors_[path].taken.resize(resolver.exchanges.size());
+    cursors_[path].taken_runs.resize(resolver.runs.size());
+  }
 }
 
 std::unique_ptr<Recording> Recording::from_the_start() const {
@@ -54,6 +57,16 @@ void Recording::add_file(const std::string& path, RecordedFile file) {
 void Recording::add_exchange(const std::string& path, RecordedExchange exchange) {
   const std::lock_guard lock(mutex_);
   (*resolvers_)[path].exchanges.push_back(std::move(exchange));
+}
+
+void Recording::add_run(const std::string& path, RecordedRun run) {
+  const std::lock_guard lock(mutex_);
+  (*resolvers_)[path].runs.push_back(std::move(run));
+}
+
+void Recording::set_terminal(const std::string& path, bool terminal) {
+  const std::lock_guard lock(mutex_);
+  (*resolvers_)[path].terminal = terminal;
 }
 
 void Recording::set_milliseconds(const std::string& path, int64_t milliseconds) {
@@ -176,6 +189,35 @@ Result<RecordedExchange> Recording::exchange(const std::string& path, const std:
       message += fmt::format("\n  {} {}", recorded->method, recorded->url);
   }
   return Error{Code::kInvalidArgument, message, {}}.with("hint", "record again with this config");
+}
+
+Result<RecordedRun> Recording::run(const std::string& path,
+                                   const std::vector<std::string>& arguments) {
+  const std::lock_guard lock(mutex_);
+  std::string others;
+  if (const auto found = resolvers_->find(path); found != resolvers_->end()) {
+    std::vector<bool>& taken = cursors_[path].taken_runs;
+    for (size_t i = 0; i < taken.size(); ++i) {
+      const RecordedRun& recorded = found->second.runs[i];
+      if (!taken[i] && recorded.arguments == arguments) {
+        taken[i] = true;
+        return recorded;
+      }
+      others += fmt::format("\n  {}", fmt::join(recorded.arguments, " "));
+    }
+  }
+  return Error{
+      Code::kInvalidArgument,
+      fmt::format("the recording has no {}run of '{}' for {}{}{}", others.empty() ? "" : "further ",
+                  fmt::join(arguments, " "), place(path), others.empty() ? "" : "; it has", others),
+      {}}
+      .with("hint", "record again with this config");
+}
+
+bool Recording::terminal(const std::string& path) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = resolvers_->find(path);
+  return found != resolvers_->end() && found->second.terminal.value_or(false);
 }
 
 bool Recording::tried_again(const std::string& path, const std::string& method,

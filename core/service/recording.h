@@ -43,6 +43,16 @@ struct RecordedExchange {
   std::optional<Error> error;
 };
 
+// A program that was run.
+struct RecordedRun {
+  std::vector<std::string> arguments;  // what a replay finds it by
+  int64_t milliseconds = 0;
+  int64_t exit_status = 0;
+  std::string output;
+  std::string error_output;
+  std::optional<Error> error;  // instead of the three
+};
+
 // Everything of one resolver.
 struct RecordedResolver {
   std::optional<int64_t> milliseconds;
@@ -50,6 +60,8 @@ struct RecordedResolver {
   std::map<std::string, std::optional<std::string>> variables;  // nullopt: unset
   std::vector<RecordedFile> files;
   std::vector<RecordedExchange> exchanges;
+  std::optional<bool> terminal;  // whether there was one, where that was asked
+  std::vector<RecordedRun> runs;
 };
 
 // The content of a recording file: "" is the core itself.
@@ -75,6 +87,8 @@ class Recording {
                     const std::optional<std::string>& value);
   void add_file(const std::string& path, RecordedFile file);
   void add_exchange(const std::string& path, RecordedExchange exchange);
+  void add_run(const std::string& path, RecordedRun run);
+  void set_terminal(const std::string& path, bool terminal);
   void set_milliseconds(const std::string& path, int64_t milliseconds);
   std::string text(const Secrets& secrets) const;
 
@@ -87,6 +101,9 @@ class Recording {
   // nearest recorded ones.
   Result<RecordedExchange> exchange(const std::string& path, const std::string& method,
                                     const std::string& url, const std::string& body);
+  // The next recorded run with these arguments; kInvalidArgument names the program and those that were run.
+  Result<RecordedRun> run(const std::string& path, const std::vector<std::string>& arguments);
+  bool terminal(const std::string& path) const;
   // Whether the next exchange of this key was attempt number `attempt`: whether the recorded resolve tried again.
   bool tried_again(const std::string& path, const std::string& method, const std::string& url,
                    const std::string& body, int attempt) const;
@@ -98,6 +115,7 @@ class Recording {
     size_t time = 0;
     std::map<std::string, size_t> files;  // per name: how many were taken
     std::vector<bool> taken;              // exchanges
+    std::vector<bool> taken_runs;
   };
 
   mutable std::mutex mutex_;

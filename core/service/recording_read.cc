@@ -35,7 +35,8 @@ class Reader {
     }
     check_keys(root, {"muster_recording", "resolvers"});
     for (const YamlNode& node : list(root, "resolvers")) {
-      check_keys(node, {"path", "milliseconds", "times", "variables", "files", "requests"});
+      check_keys(node, {"path", "milliseconds", "times", "variables", "files", "terminal",
+                        "programs", "requests"});
       const std::string path = text(node, "path", true);
       if (resolvers.count(path) > 0)
         wrong(node, fmt::format("the path {} stands here twice", quote(path)));
@@ -176,6 +177,23 @@ class Reader {
     return exchange;
   }
 
+  RecordedRun run(const YamlNode& node) {
+    check_keys(node, {"program", "arguments", "milliseconds", "error", "message", "details",
+                      "exit_status", "output", "error_output"});
+    RecordedRun run;
+    run.arguments = {text(node, "program", true)};
+    for (const YamlNode& item : list(node, "arguments")) run.arguments.push_back(text_of(item));
+    run.milliseconds = milliseconds(node).value_or(0);
+    run.error = error(node);
+    const std::optional<int64_t> status = integer(node, "exit_status", 0, 255);
+    if (status.has_value() == run.error.has_value())
+      wrong(node, "a program has either 'exit_status' or 'error'");
+    run.exit_status = status.value_or(0);
+    run.output = text(node, "output", false);
+    run.error_output = text(node, "error_output", false);
+    return run;
+  }
+
   RecordedResolver resolver(const YamlNode& node) {
     RecordedResolver resolver;
     resolver.milliseconds = milliseconds(node);
@@ -204,6 +222,12 @@ class Reader {
       file.content = text(item, "content", false);
       resolver.files.push_back(std::move(file));
     }
+    if (const YamlNode* terminal = node.find("terminal")) {
+      if (terminal->text != "true" && terminal->text != "false")
+        wrong(*terminal, "'terminal' has to be true or false");
+      resolver.terminal = terminal->text == "true";
+    }
+    for (const YamlNode& item : list(node, "programs")) resolver.runs.push_back(run(item));
     for (const YamlNode& item : list(node, "requests"))
       resolver.exchanges.push_back(exchange(item));
     return resolver;

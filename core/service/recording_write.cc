@@ -60,6 +60,18 @@ class Writer {
     if (!body.empty()) out_.append(indent, ' ').append(yaml_entry("response", body, indent, true));
   }
 
+  void run(size_t indent, const RecordedRun& run) {
+    item(indent - 2, "program", run.arguments.empty() ? "" : run.arguments[0]);
+    if (run.arguments.size() > 1) line(indent, "arguments:");
+    for (size_t n = 1; n < run.arguments.size(); ++n)
+      line(indent + 2, fmt::format("- {}", yaml_quote(secrets_.redact(run.arguments[n]))));
+    line(indent, fmt::format("milliseconds: {}", run.milliseconds));
+    if (run.error) return error(indent, *run.error);
+    line(indent, fmt::format("exit_status: {}", run.exit_status));
+    if (!run.output.empty()) text(indent, "output", run.output, true);
+    if (!run.error_output.empty()) text(indent, "error_output", run.error_output, true);
+  }
+
   void resolver(const std::string& path, const RecordedResolver& resolver) {
     out_ += '\n';
     item(2, "path", path);
@@ -90,6 +102,11 @@ class Writer {
           text(8, "content", file.content, true);
         }
       }
+    }
+    if (resolver.terminal) line(4, fmt::format("terminal: {}", *resolver.terminal));
+    if (!resolver.runs.empty()) {
+      line(4, "programs:");
+      for (const RecordedRun& recorded : resolver.runs) run(8, recorded);
     }
     if (!resolver.exchanges.empty()) {
       line(4, "requests:");

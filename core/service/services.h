@@ -3,6 +3,7 @@
 
 #include <muster/http.h>
 #include <muster/plugin.h>
+#include <muster/process.h>
 
 #include <memory>
 #include <string>
@@ -20,6 +21,7 @@ const muster_clock_v1* clock_table();
 const muster_environment_v1* environment_table();
 const muster_address_v1* address_table();
 const muster_http_v1* http_table();
+const muster_process_v1* process_table();
 
 // The options behind a host table; null when the pointer is none of ours.
 const Options* options_of(const muster_host_v1* host);

@@ -2,11 +2,13 @@
 #include <muster/http.h>
 #include <muster/muster.h>
 #include <muster/plugin.h>
+#include <muster/process.h>
 #include <muster/transport.h>
 
 #include <muster/http.h>
 #include <muster/muster.h>
 #include <muster/plugin.h>
+#include <muster/process.h>
 #include <muster/transport.h>
 
 MUSTER_DESCRIPTOR({

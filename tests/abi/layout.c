@@ -4,6 +4,7 @@
  */
 #include <muster/http.h>
 #include <muster/plugin.h>
+#include <muster/process.h>
 #include <muster/transport.h>
 
 #include <stddef.h>
@@ -161,6 +162,32 @@ AT(muster_http_v1, get_header, 16);
 AT(muster_http_v1, release, 24);
 SIZE(muster_http_v1, 32);
 
+/* muster_process_request_v1 */
+AT(muster_process_request_v1, struct_size, 0);
+AT(muster_process_request_v1, flags, 8);
+AT(muster_process_request_v1, arguments, 16);
+AT(muster_process_request_v1, argument_count, 24);
+AT(muster_process_request_v1, environment, 32);
+AT(muster_process_request_v1, environment_count, 40);
+AT(muster_process_request_v1, maximum_output_size, 48);
+SIZE(muster_process_request_v1, 56);
+
+/* muster_process_result_v1 */
+AT(muster_process_result_v1, struct_size, 0);
+AT(muster_process_result_v1, exit_status, 8);
+AT(muster_process_result_v1, output, 16);
+AT(muster_process_result_v1, output_size, 24);
+AT(muster_process_result_v1, error_output, 32);
+AT(muster_process_result_v1, error_output_size, 40);
+AT(muster_process_result_v1, keep, 48);
+SIZE(muster_process_result_v1, 56);
+
+/* muster_process_v1 */
+AT(muster_process_v1, struct_size, 0);
+AT(muster_process_v1, has_terminal, 8);
+AT(muster_process_v1, run, 16);
+SIZE(muster_process_v1, 24);
+
 /* muster_transport_v1 */
 AT(muster_transport_v1, struct_size, 0);
 AT(muster_transport_v1, abi_major, 8);
@@ -194,7 +221,7 @@ _Static_assert(MUSTER_PLUGIN_ABI_MAJOR == 1, "another major is another header");
 _Static_assert(MUSTER_UNRANKED == -1 && MUSTER_NUL_TERMINATED == UINT64_MAX &&
                    MUSTER_TASKS_MAXIMUM == 1048576,
                "a value changed");
-_Static_assert(MUSTER_FILE_SECRET == 1, "a flag changed");
+_Static_assert(MUSTER_FILE_SECRET == 1 && MUSTER_PROCESS_TERMINAL == 1, "a flag changed");
 _Static_assert(MUSTER_HTTP_IDEMPOTENT == 1 && MUSTER_HTTP_NO_RETRY == 2 &&
                    MUSTER_HTTP_FOLLOW_REDIRECTS == 4,
                "a flag changed");

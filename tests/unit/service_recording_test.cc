@@ -375,7 +375,7 @@ TEST_CASE("what is wrong with a recording is told with its place") {
   CHECK(wrong("muster_recording: 1\nresolvers: {}") == "r.yaml:2:12: 'resolvers' has to be a list");
   CHECK(wrong("muster_recording: 1\nresolvers:\n  - path: a\n    hose: 1\n") ==
         "r.yaml:4:5: the key 'hose' is not known here; known are path, milliseconds, times, "
-        "variables, files, requests");
+        "variables, files, terminal, programs, requests");
   CHECK(wrong("muster_recording: 1\nresolvers:\n  - path: a\n  - path: a\n") ==
         "r.yaml:4:5: the path 'a' stands here twice");
   CHECK(wrong("muster_recording: 1\nmuster_recording: 1\n") ==

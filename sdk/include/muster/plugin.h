@@ -113,8 +113,8 @@ struct muster_host_v1 {
 
   /**
    * The table of a service, or NULL when this core does not have it. Ids: MUSTER_OPTIONS_V1,
-   * MUSTER_CLOCK_V1, MUSTER_ENVIRONMENT_V1, MUSTER_ADDRESS_V1, MUSTER_HTTP_V1 (in <muster/http.h>). The
-   * table lives as long as the host. [thread-safe]
+   * MUSTER_CLOCK_V1, MUSTER_ENVIRONMENT_V1, MUSTER_ADDRESS_V1, MUSTER_HTTP_V1 (in <muster/http.h>),
+   * MUSTER_PROCESS_V1 (in <muster/process.h>). The table lives as long as the host. [thread-safe]
    */
   const void *(*get_service)(const muster_host_v1 *host, const char *id);
 };

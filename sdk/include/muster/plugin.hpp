@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * C++17 for backends: <muster/plugin.h> and <muster/http.h> with types, lifetimes and one place for failures.
+ * C++17 for backends: <muster/plugin.h>, <muster/http.h> and <muster/process.h> with types, lifetimes and one place for failures.
  *
  *   class Roster {
  *    public:
@@ -26,6 +26,7 @@
 
 #include <muster/http.h>
 #include <muster/plugin.h>
+#include <muster/process.h>
 
 #include <cstdint>
 #include <exception>
@@ -176,6 +177,22 @@ class Response {
   muster_http_response_v1 response_ = {};
 };
 
+/** A program to run; as muster_process_request_v1. */
+struct Program {
+  std::vector<std::string> arguments;    // the first is its path or name
+  std::vector<std::string> environment;  // "NAME=value"
+  uint64_t flags = 0;
+  uint64_t maximum_output_size = 0;  // 0: the core's
+};
+
+/** What a program that ended said; the texts live until the call ends. */
+struct Run {
+  int64_t exit_status = 0;
+  std::string_view output;  // followed by 64 readable zero bytes
+  std::string_view error_output;
+  bool keep = false;  // the output may serve later calls too
+};
+
 /** One running call: the sink, and the services that are asked during a call. [call] */
 class Call {
  public:
@@ -286,6 +303,41 @@ class Call {
     const int32_t code = http->send(call_, &request, response.get(), error_);
     if (code != MUSTER_OK) return Failure{code, "", {}};
     return response;
+  }
+  /** Whether a program may be lent the launcher's terminal. */
+  bool has_terminal() const {
+    const auto* process = host_.service<muster_process_v1>(MUSTER_PROCESS_V1);
+    return process != nullptr && process->has_terminal(call_) != 0;
+  }
+  /** Runs a program to its end; the failure has a code and no message: the core has been told. */
+  Result<Run> run(const Program& program) const {
+    const auto* process = host_.service<muster_process_v1>(MUSTER_PROCESS_V1);
+    if (process == nullptr) return missing_service(MUSTER_PROCESS_V1);
+    const auto pointers = [](const std::vector<std::string>& texts) {
+      std::vector<const char*> out;
+      for (const std::string& text : texts) out.push_back(text.c_str());
+      return out;
+    };
+    const std::vector<const char*> arguments = pointers(program.arguments);
+    const std::vector<const char*> environment = pointers(program.environment);
+    muster_process_request_v1 request = {};
+    request.struct_size = sizeof request;
+    request.flags = program.flags;
+    request.arguments = arguments.data();
+    request.argument_count = arguments.size();
+    request.environment = environment.data();
+    request.environment_count = environment.size();
+    request.maximum_output_size = program.maximum_output_size;
+    muster_process_result_v1 result = {};
+    result.struct_size = sizeof result;
+    const int32_t code = process->run(call_, &request, &result, error_);
+    if (code != MUSTER_OK) return Failure{code, "", {}};
+    Run out;
+    out.exit_status = result.exit_status;
+    out.output = std::string_view(result.output, result.output_size);
+    out.error_output = std::string_view(result.error_output, result.error_output_size);
+    out.keep = result.keep != 0;
+    return out;
   }
 
  private:
