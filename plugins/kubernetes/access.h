@@ -1,12 +1,14 @@
 // How the API server is reached: its URL, TLS, credentials and the namespace, from a kubeconfig or from inside a pod.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <muster/plugin.hpp>
 
+#include "plugins/kubernetes/credentials.h"
 #include "plugins/kubernetes/options.h"
 
 namespace muster::kubernetes {
@@ -18,20 +20,25 @@ struct Access {
   bool within_cluster = false;
   bool insecure = false;
   std::string ca_pem;
-  std::string certificate_pem, key_pem;
   std::string tls_server_name;
   std::string proxy_url;
-  std::vector<std::pair<std::string, std::string>> headers;  // Authorization, Impersonate-*
+  std::vector<std::pair<std::string, std::string>> headers;  // Impersonate-*
   std::string user;  // in words, for the message about permissions; "" when not known
 
-  // Fills the TLS, proxy and flag fields of a request; they point into this.
-  void apply(muster_http_request_v1& request) const;
+  // Sends a request with all of the above beside its own headers. Where the server refuses the credentials (401) and others
+  // can be had (a rotated token file, a credential program), it is sent once more with those: once for one Access.
+  sdk::Result<sdk::Response> send(muster_http_request_v1 request, sdk::Call& call) const;
+  bool anonymous() const { return found->credentials.empty(); }
+
+  // Shared by copies, for all of them are renewed together.
+  std::shared_ptr<FoundCredentials> found = std::make_shared<FoundCredentials>();
 };
 
-// Finds it anew, so that rotated tokens and edited files are seen. Tells the core every secret it reads.
-// FAILED_PRECONDITION: there is neither a service account nor a kubeconfig. INVALID_ARGUMENT: a kubeconfig that is wrong.
-// UNIMPLEMENTED: a user entry that needs a credential program. Others are those of reading a file.
-sdk::Result<Access> find_access(const Options& options, sdk::Call& call);
+// Finds it anew, so that rotated tokens and edited files are seen; what a credential program gave is kept in `cache`, which is
+// the resolver's. Good during this call alone. Tells the core every secret it reads.
+// FAILED_PRECONDITION: there is neither a kubeconfig nor a service account. INVALID_ARGUMENT: a kubeconfig that is wrong.
+// UNAUTHENTICATED: credentials that cannot be had. Others are those of reading a file and of running a program.
+sdk::Result<Access> find_access(const Options& options, ExecCache& cache, sdk::Call& call);
 
 // This pod's namespace when the process runs in one: POD_NAMESPACE, else the service account's file; else "".
 std::string own_namespace(sdk::Call& call);

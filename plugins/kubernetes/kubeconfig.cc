@@ -1,11 +1,7 @@
+// Merging kubeconfigs, and choosing from them.
 #include "plugins/kubernetes/kubeconfig.h"
 
 #include <fmt/format.h>
-#include <yaml-cpp/yaml.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <set>
 
 #include "plugins/support/text.h"
 
@@ -14,243 +10,8 @@ namespace {
 
 using support::quote;
 
-// A shorter piece of a secret is too common a text to be hidden everywhere.
-constexpr size_t kShortestPiece = 16;
-
-// What yaml-cpp finds wrong is an exception, and so is what we find while walking: one way out of the depth.
-struct Wrong {
-  YAML::Mark mark;
-  std::string why;
-};
-
-class Walker {
- public:
-  explicit Walker(const std::string& path)
-      : path_(path), folder_(std::filesystem::path(path).parent_path().string()) {}
-
-  Kubeconfig read(const YAML::Node& root) const {
-    Kubeconfig config;
-    if (!root.IsDefined() || root.IsNull()) return config;  // kubectl takes an empty file
-    need_map(root, "a kubeconfig");
-    config.current_context = text(root, "current-context");
-    entries(root, "clusters", "cluster", [&](const std::string& name, const YAML::Node& node) {
-      config.clusters.emplace(name, cluster(node));
-      add_password(config.clusters.at(name).proxy_url, config.secrets);
-    });
-    entries(root, "users", "user", [&](const std::string& name, const YAML::Node& node) {
-      config.users.emplace(name, user(node));
-      add_secrets(node, config.secrets);
-    });
-    entries(root, "contexts", "context", [&](const std::string& name, const YAML::Node& node) {
-      config.contexts.emplace(name, KubeContext{place(node), text(node, "cluster"),
-                                                text(node, "user"), text(node, "namespace")});
-    });
-    return config;
-  }
-
- private:
-  Place place(const YAML::Node& node) const {
-    const YAML::Mark mark = node.Mark();
-    return {path_, mark.line + 1, mark.column + 1};
-  }
-
-  static void need_map(const YAML::Node& node, std::string_view what) {
-    if (!node.IsMap()) throw Wrong{node.Mark(), fmt::format("{} is a map", what)};
-  }
-
-  static YAML::Node find(const YAML::Node& map, const char* key) {
-    // Looks at scalar keys alone; operator[] converts every key.
-    for (const auto& item : map)
-      if (item.first.IsScalar() && item.first.Scalar() == key) return item.second;
-    return YAML::Node(YAML::NodeType::Undefined);
-  }
-
-  static std::string text(const YAML::Node& map, const char* key) {
-    const YAML::Node node = find(map, key);
-    if (!node.IsDefined() || node.IsNull()) return "";
-    if (!node.IsScalar()) throw Wrong{node.Mark(), fmt::format("{} is a text", quote(key))};
-    if (!support::is_text(node.Scalar()))
-      throw Wrong{node.Mark(), fmt::format("{} is UTF-8 text without NUL", quote(key))};
-    return node.Scalar();
-  }
-
-  static bool truth(const YAML::Node& map, const char* key) {
-    const YAML::Node node = find(map, key);
-    if (!node.IsDefined() || node.IsNull()) return false;
-    bool value = false;
-    if (!node.IsScalar() || !YAML::convert<bool>::decode(node, value))
-      throw Wrong{node.Mark(), fmt::format("{} is true or false", quote(key))};
-    return value;
-  }
-
-  std::string file(const YAML::Node& map, const char* key) const {
-    std::string name = text(map, key);
-    if (name.empty() || name[0] == '/') return name;
-    return (std::filesystem::path(folder_) / name).lexically_normal().string();
-  }
-
-  template <typename Take>
-  void entries(const YAML::Node& root, const char* list, const char* inner,
-               const Take& take) const {
-    const YAML::Node node = find(root, list);
-    if (!node.IsDefined() || node.IsNull()) return;
-    if (!node.IsSequence()) throw Wrong{node.Mark(), fmt::format("{} is a list", quote(list))};
-    std::set<std::string> seen;
-    for (const auto& entry : node) {
-      need_map(entry, fmt::format("an entry of {}", quote(list)));
-      const std::string name = text(entry, "name");
-      if (name.empty())
-        throw Wrong{entry.Mark(), fmt::format("an entry of {} has no name", quote(list))};
-      if (!seen.insert(name).second)
-        throw Wrong{entry.Mark(),
-                    fmt::format("{} has two entries of the name {}", quote(list), quote(name))};
-      YAML::Node body = find(entry, inner);
-      if (!body.IsDefined() || body.IsNull()) {
-        take(name, YAML::Node(YAML::NodeType::Map));
-        continue;
-      }
-      need_map(body, fmt::format("{} of {}", quote(inner), quote(name)));
-      take(name, body);
-    }
-  }
-
-  KubeCluster cluster(const YAML::Node& node) const {
-    KubeCluster out;
-    out.place = place(node);
-    out.server = text(node, "server");
-    out.ca_file = file(node, "certificate-authority");
-    out.ca_data = text(node, "certificate-authority-data");
-    out.insecure = truth(node, "insecure-skip-tls-verify");
-    out.tls_server_name = text(node, "tls-server-name");
-    out.proxy_url = text(node, "proxy-url");
-    return out;
-  }
-
-  KubeUser user(const YAML::Node& node) const {
-    KubeUser out;
-    out.place = place(node);
-    out.certificate_file = file(node, "client-certificate");
-    out.certificate_data = text(node, "client-certificate-data");
-    out.key_file = file(node, "client-key");
-    out.key_data = text(node, "client-key-data");
-    out.token = text(node, "token");
-    out.token_file = file(node, "tokenFile");
-    out.username = text(node, "username");
-    out.password = text(node, "password");
-    const YAML::Node exec = find(node, "exec");
-    if (exec.IsDefined() && !exec.IsNull()) {
-      need_map(exec, "'exec'");
-      out.exec = text(exec, "command");
-    }
-    const YAML::Node provider = find(node, "auth-provider");
-    if (provider.IsDefined() && !provider.IsNull()) {
-      need_map(provider, "'auth-provider'");
-      out.auth_provider = text(provider, "name");
-    }
-    out.as = text(node, "as");
-    out.as_uid = text(node, "as-uid");
-    out.as_groups = texts(node, "as-groups");
-    const YAML::Node extra = find(node, "as-user-extra");
-    if (extra.IsDefined() && !extra.IsNull()) {
-      need_map(extra, "'as-user-extra'");
-      for (const auto& item : extra) {
-        if (!item.first.IsScalar())
-          throw Wrong{item.first.Mark(), "a key of 'as-user-extra' is a text"};
-        for (const std::string& value : texts(extra, item.first.Scalar().c_str()))
-          out.as_extra.emplace_back(item.first.Scalar(), value);
-      }
-    }
-    return out;
-  }
-
-  // A value that stands on several lines of the file is several texts there, so each piece of it is a secret.
-  static void add_secret(const std::string& value, std::vector<std::string>& secrets) {
-    secrets.push_back(value);
-    for (size_t at = 0; (at = value.find_first_not_of(" \n", at)) != std::string::npos;) {
-      const size_t end = std::min(value.find_first_of(" \n", at), value.size());
-      if (end - at >= kShortestPiece) secrets.push_back(value.substr(at, end - at));
-      at = end;
-    }
-  }
-
-  // Whether what has this name is a credential: id-token, CLIENT_SECRET, --password. Taking every value would hide
-  // common words ("default") everywhere.
-  static bool names_secret(std::string name) {
-    for (char& c : name)
-      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    for (const char* word : {"token", "secret", "password", "key"})
-      if (name.find(word) != std::string::npos) return true;
-    return false;
-  }
-
-  static void add_secrets(const YAML::Node& user, std::vector<std::string>& secrets) {
-    for (const char* key : {"token", "password", "client-key-data"})
-      if (const std::string value = text(user, key); !value.empty()) add_secret(value, secrets);
-    // These are not used, and so not checked either.
-    const auto each = [](const YAML::Node& map, const char* key, const auto& take) {
-      if (!map.IsDefined() || !map.IsMap()) return;
-      const YAML::Node list = find(map, key);
-      if (list.IsDefined())
-        for (const auto& item : list) take(item);
-    };
-    each(find(user, "auth-provider"), "config", [&](const auto& item) {
-      if (item.first.IsDefined() && item.first.IsScalar() && item.second.IsScalar() &&
-          names_secret(item.first.Scalar()))
-        add_secret(item.second.Scalar(), secrets);
-    });
-    const YAML::Node exec = find(user, "exec");
-    each(exec, "env", [&](const YAML::Node& item) {
-      if (item.IsDefined() && item.IsMap() && names_secret(text(item, "name")))
-        add_secret(text(item, "value"), secrets);
-    });
-    bool next = false;
-    each(exec, "args", [&](const YAML::Node& item) {
-      if (!item.IsDefined() || !item.IsScalar()) return;
-      const std::string& word = item.Scalar();
-      const size_t equals = word.find('=');
-      const bool flag = word.rfind('-', 0) == 0;
-      if (next && !flag) add_secret(word, secrets);
-      if (flag && equals != std::string::npos && names_secret(word.substr(0, equals)))
-        add_secret(word.substr(equals + 1), secrets);
-      next = flag && equals == std::string::npos && names_secret(word);
-    });
-  }
-
-  // The user and password of http://USER:PASSWORD@HOST.
-  static void add_password(const std::string& url, std::vector<std::string>& secrets) {
-    const size_t scheme = url.find("://");
-    const size_t begin = scheme == std::string::npos ? 0 : scheme + 3;
-    const size_t at = url.rfind('@', url.find('/', begin));
-    if (at == std::string::npos || at < begin) return;
-    const size_t colon = url.find(':', begin);
-    if (colon < at) add_secret(url.substr(colon + 1, at - colon - 1), secrets);
-  }
-
-  static std::vector<std::string> texts(const YAML::Node& map, const char* key) {
-    const YAML::Node node = find(map, key);
-    std::vector<std::string> out;
-    if (!node.IsDefined() || node.IsNull()) return out;
-    if (!node.IsSequence())
-      throw Wrong{node.Mark(), fmt::format("{} is a list of texts", quote(key))};
-    for (const auto& item : node) {
-      if (!item.IsScalar() || !support::is_text(item.Scalar()))
-        throw Wrong{item.Mark(), fmt::format("{} is a list of texts", quote(key))};
-      out.push_back(item.Scalar());
-    }
-    return out;
-  }
-
-  const std::string& path_;
-  std::string folder_;
-};
-
 sdk::Failure invalid(const Place& place, const std::string& why) {
   return {MUSTER_E_INVALID_ARGUMENT, fmt::format("{}: {}", place.to_string(), why), {}};
-}
-
-sdk::Failure invalid(const std::string& path, const YAML::Mark& mark, const std::string& why) {
-  if (mark.is_null()) return {MUSTER_E_INVALID_ARGUMENT, fmt::format("{}: {}", path, why), {}};
-  return invalid(Place{path, mark.line + 1, mark.column + 1}, why);
 }
 
 template <typename Entry>
@@ -270,6 +31,26 @@ std::string problem_of(const KubeCluster& cluster) {
   return "";
 }
 
+std::string problem_of(const KubeExec& exec) {
+  const bool v1 = exec.api_version == "client.authentication.k8s.io/v1";
+  if (exec.command.empty()) return "has an exec without command";
+  if (exec.api_version.empty()) return "has an exec without apiVersion";
+  if (!v1 && exec.api_version != "client.authentication.k8s.io/v1beta1")
+    return fmt::format(
+        "has an exec of apiVersion {}; there are client.authentication.k8s.io/v1 and .../v1beta1",
+        quote(exec.api_version));
+  if (exec.interactive_mode.empty() && v1)
+    return "has an exec without interactiveMode, which is Never, IfAvailable or Always";
+  if (exec.interactive_mode != "" && exec.interactive_mode != "Never" &&
+      exec.interactive_mode != "IfAvailable" && exec.interactive_mode != "Always")
+    return fmt::format("has the interactiveMode {}, which is none of Never, IfAvailable and Always",
+                       quote(exec.interactive_mode));
+  for (const auto& [name, value] : exec.environment)
+    if (name.empty() || name.find('=') != std::string::npos)
+      return fmt::format("has an exec whose env has the name {}", quote(name));
+  return "";
+}
+
 // The same for a user entry.
 std::string problem_of(const KubeUser& user) {
   const bool certificate = !user.certificate_file.empty() || !user.certificate_data.empty();
@@ -284,28 +65,30 @@ std::string problem_of(const KubeUser& user) {
   if (key && !certificate) return "has a client-key without its client certificate";
   if (user.exec && user.auth_provider) return "has both exec and auth-provider; leave one out";
   if (token && basic) return "has both a token and a username; leave one out";
+  if (user.exec)
+    if (std::string why = problem_of(*user.exec); !why.empty()) return why;
   if (user.as.empty() &&
       (!user.as_uid.empty() || !user.as_groups.empty() || !user.as_extra.empty()))
     return "says as-uid, as-groups or as-user-extra without as";
   return "";
 }
 
-}  // namespace
-
-std::string Place::to_string() const { return fmt::format("{}:{}:{}", file, line, column); }
-
-sdk::Result<Kubeconfig> parse_kubeconfig(std::string_view text, const std::string& path) {
-  if (!support::is_text(text))
-    return sdk::Failure{
-        MUSTER_E_INVALID_ARGUMENT, fmt::format("{}: this is not UTF-8 text", path), {}};
-  try {
-    return Walker(path).read(YAML::Load(std::string(text)));
-  } catch (const Wrong& wrong) {
-    return invalid(path, wrong.mark, wrong.why);
-  } catch (const YAML::Exception& wrong) {
-    return invalid(path, wrong.mark, "this is not YAML: " + wrong.msg);
-  }
+// The entry of a name that a context gives, when it is there and fine.
+template <typename Entry>
+sdk::Result<Entry> named_entry(const std::map<std::string, Entry>& entries,
+                               const std::string& context_name, const KubeContext& context,
+                               const char* kind, const std::string& name) {
+  const auto found = entries.find(name);
+  if (found == entries.end())
+    return invalid(context.place,
+                   fmt::format("context {} names the {} {}, which is not there; there are {}",
+                               quote(context_name), kind, quote(name), names_of(entries)));
+  if (const std::string why = problem_of(found->second); !why.empty())
+    return invalid(found->second.place, fmt::format("{} {} {}", kind, quote(name), why));
+  return found->second;
 }
+
+}  // namespace
 
 void merge_kubeconfig(Kubeconfig& into, Kubeconfig from) {
   into.clusters.merge(from.clusters);
@@ -337,23 +120,17 @@ sdk::Result<Chosen> choose_context(const Kubeconfig& config,
   chosen.cluster_name = entry.cluster;
   chosen.user_name = entry.user;
   chosen.name_space = entry.name_space;
-  const auto cluster = config.clusters.find(entry.cluster);
-  if (cluster == config.clusters.end())
-    return invalid(entry.place,
-                   fmt::format("context {} names the cluster {}, which is not there; there are {}",
-                               quote(name), quote(entry.cluster), names_of(config.clusters)));
-  chosen.cluster = cluster->second;
-  if (const std::string why = problem_of(chosen.cluster); !why.empty())
-    return invalid(chosen.cluster.place, fmt::format("cluster {} {}", quote(entry.cluster), why));
+  if (auto cluster = named_entry(config.clusters, name, entry, "cluster", entry.cluster)) {
+    chosen.cluster = *std::move(cluster);
+  } else {
+    return std::move(cluster).failure();
+  }
   if (entry.user.empty()) return chosen;
-  const auto user = config.users.find(entry.user);
-  if (user == config.users.end())
-    return invalid(entry.place,
-                   fmt::format("context {} names the user {}, which is not there; there are {}",
-                               quote(name), quote(entry.user), names_of(config.users)));
-  chosen.user = user->second;
-  if (const std::string why = problem_of(chosen.user); !why.empty())
-    return invalid(chosen.user.place, fmt::format("user {} {}", quote(entry.user), why));
+  if (auto user = named_entry(config.users, name, entry, "user", entry.user)) {
+    chosen.user = *std::move(user);
+  } else {
+    return std::move(user).failure();
+  }
   return chosen;
 }
 

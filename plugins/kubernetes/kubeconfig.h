@@ -27,6 +27,25 @@ struct KubeCluster {
   bool insecure = false;
   std::string tls_server_name;
   std::string proxy_url;
+  bool disable_compression = false;
+  std::string exec_config = "null";  // JSON: the extension for credential programs
+};
+
+// A program that gives the credentials.
+struct KubeExec {
+  Place place;
+  std::string api_version;
+  std::string command;  // a path when it has a slash in it, else a name
+  std::vector<std::string> arguments;
+  std::vector<std::pair<std::string, std::string>> environment;
+  std::string interactive_mode;  // "" is IfAvailable
+  bool provide_cluster_info = false;
+  std::string install_hint;
+};
+
+struct KubeAuthProvider {
+  std::string name;
+  std::string id_token;  // of oidc
 };
 
 struct KubeUser {
@@ -35,8 +54,8 @@ struct KubeUser {
   std::string key_file, key_data;
   std::string token, token_file;
   std::string username, password;
-  std::optional<std::string> exec;           // its command
-  std::optional<std::string> auth_provider;  // its name
+  std::optional<KubeExec> exec;
+  std::optional<KubeAuthProvider> auth_provider;
   std::string as, as_uid;
   std::vector<std::string> as_groups;
   std::vector<std::pair<std::string, std::string>> as_extra;

@@ -24,7 +24,7 @@ MUSTER_DESCRIPTOR({
   "abi": {"major": 1, "minor": 0},
   "description": "Pods by label selector, from the Kubernetes API: in a pod by its service account, elsewhere by kubeconfig.",
   "license": "Apache-2.0",
-  "services": ["muster.environment/1", "muster.clock/1", "muster.http/1"],
+  "services": ["muster.environment/1", "muster.clock/1", "muster.http/1", "muster.process/1"],
   "options": {
     "type": "object",
     "additionalProperties": false,
@@ -95,7 +95,7 @@ class Kubernetes {
   explicit Kubernetes(Options options) : options_(std::move(options)) {}
 
   sdk::Status resolve(sdk::Call& call) {
-    auto access = find_access(options_, call);
+    auto access = find_access(options_, exec_cache_, call);
     if (!access) return std::move(access).failure();
 
     // Each selector is listed once, also when two jobs have it.
@@ -203,6 +203,7 @@ class Kubernetes {
   }
 
   Options options_;
+  ExecCache exec_cache_;
 };
 
 }  // namespace

@@ -129,11 +129,8 @@ class Lister {
   }
 
   sdk::Result<sdk::Response> get(const std::string& url, int page) const {
-    std::vector<muster_http_header_v1> headers;
     constexpr std::string_view kJson = "application/json";
-    headers.push_back({"Accept", kJson.data(), kJson.size()});
-    for (const auto& [name, value] : access_.headers)
-      headers.push_back({name.c_str(), value.data(), value.size()});
+    const muster_http_header_v1 accept = {"Accept", kJson.data(), kJson.size()};
     const std::string purpose = page == 1
                                     ? fmt::format("list the pods {}", selector_.text)
                                     : fmt::format("page {} of the pods {}", page, selector_.text);
@@ -142,12 +139,11 @@ class Lister {
     request.method = "GET";
     request.url = url.data();
     request.url_size = url.size();
-    request.headers = headers.data();
-    request.header_count = headers.size();
+    request.headers = &accept;
+    request.header_count = 1;
     request.maximum_body_size = kPageMaximum;
     request.purpose = purpose.c_str();
-    access_.apply(request);
-    return call_.send(request);
+    return access_.send(request, call_);
   }
 
   // What the server said, in one line; the body itself where it is short and no Status.
@@ -178,7 +174,7 @@ class Lister {
                                    access_.server, access_.user.empty() ? "" : access_.user + " ",
                                    access_.origin, words))
             .with("hint",
-                  access_.headers.empty() && access_.certificate_pem.empty()
+                  access_.anonymous()
                       ? "no credentials were sent: the user entry has none"
                       : "the token or certificate may have expired; does kubectl get pods work?");
       case 403:

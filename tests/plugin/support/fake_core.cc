@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <utility>
 
 #include "core/spec/address.h"
 
@@ -26,7 +27,7 @@ std::string text(const char* data, uint64_t size) {
 
 // One resolver with its one call. Everything the tables point at.
 struct Core {
-  const World& world;
+  World world;
   Answer answer;
   muster_host_v1 host = {};
   muster_call_v1 call = {};
@@ -208,6 +209,7 @@ int32_t send(const muster_call_v1* call, const muster_http_request_v1* r,
     served.code = MUSTER_E_UNAVAILABLE;
     served.message = "connection refused by " + request.url;
   }
+  if (core.world.rotate && core.answer.requests.size() == 1) core.world.rotate(core.world);
   if (served.code != MUSTER_OK)
     return set_error(error, served.code, served.message.data(), served.message.size());
   response->status = served.status;
@@ -252,8 +254,40 @@ int64_t monotonic_ns(const muster_call_v1*) {
   clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
-int64_t realtime_ns(const muster_call_v1*) { return INT64_C(1769860800) * 1000000000; }
+int64_t realtime_ns(const muster_call_v1* call) { return of(call).world.time_s * 1000000000; }
 int32_t sleep_ns(const muster_call_v1*, int64_t) { return MUSTER_OK; }
+
+int32_t has_terminal(const muster_call_v1* call) { return of(call).world.terminal ? 1 : 0; }
+int32_t run(const muster_call_v1* call, const muster_process_request_v1* r,
+            muster_process_result_v1* result, muster_error* error) {
+  Core& core = of(call);
+  CHECK(r->struct_size == sizeof *r);
+  CHECK(result->struct_size == sizeof *result);
+  Program program;
+  for (uint64_t n = 0; n < r->argument_count; ++n) program.arguments.push_back(r->arguments[n]);
+  for (uint64_t n = 0; n < r->environment_count; ++n) {
+    const std::string entry = r->environment[n];
+    program.environment[entry.substr(0, entry.find('='))] = entry.substr(entry.find('=') + 1);
+  }
+  program.flags = r->flags;
+  core.answer.programs.push_back(program);
+  Run ran;
+  if (core.world.run) {
+    ran = core.world.run(program);
+  } else {
+    ran.code = MUSTER_E_NOT_FOUND;
+    ran.message = "there is no program " + program.arguments.at(0);
+  }
+  if (ran.code != MUSTER_OK)
+    return set_error(error, ran.code, ran.message.data(), ran.message.size());
+  result->exit_status = ran.exit_status;
+  result->output = core.keep(ran.output).data();
+  result->output_size = ran.output.size();
+  result->error_output = core.keep(ran.error_output).data();
+  result->error_output_size = ran.error_output.size();
+  result->keep = core.world.keep ? 1 : 0;
+  return MUSTER_OK;
+}
 
 int32_t check_address(const char* address, uint64_t size, int64_t port, char* reason,
                       uint64_t reason_size) {
@@ -268,12 +302,14 @@ int32_t check_address(const char* address, uint64_t size, int64_t port, char* re
 const muster_address_v1 kAddress = {sizeof(muster_address_v1), check_address};
 const muster_environment_v1 kEnvironment = {sizeof(muster_environment_v1), get_variable, read_file};
 const muster_http_v1 kHttp = {sizeof(muster_http_v1), send, get_header, release};
+const muster_process_v1 kProcess = {sizeof(muster_process_v1), has_terminal, run};
 const muster_clock_v1 kClock = {sizeof(muster_clock_v1), monotonic_ns, realtime_ns, sleep_ns};
 
 const void* get_service(const muster_host_v1*, const char* id) {
   if (std::strcmp(id, MUSTER_ENVIRONMENT_V1) == 0) return &kEnvironment;
   if (std::strcmp(id, MUSTER_ADDRESS_V1) == 0) return &kAddress;
   if (std::strcmp(id, MUSTER_HTTP_V1) == 0) return &kHttp;
+  if (std::strcmp(id, MUSTER_PROCESS_V1) == 0) return &kProcess;
   if (std::strcmp(id, MUSTER_CLOCK_V1) == 0) return &kClock;
   return nullptr;
 }
@@ -314,31 +350,43 @@ const muster_plugin_v1* load(const std::string& name, const muster_host_v1* host
 }  // namespace
 
 Answer ask(const std::string& name, const std::string& options, const World& world) {
-  Core core(world);
+  return ask_in_turn(name, options, {world}).at(0);
+}
+
+std::vector<Answer> ask_in_turn(const std::string& name, const std::string& options,
+                                const std::vector<World>& worlds) {
+  Core core(worlds.at(0));
   const muster_plugin_v1* plugin = load(name, &core.host);
   muster_error error;
   muster_resolver* resolver = nullptr;
   // A copy without anything behind it: a plugin may not read past the size.
   const std::vector<char> exact(options.begin(), options.end());
   int32_t code = plugin->create(&core.host, exact.data(), exact.size(), &resolver, &error);
-  core.answer.created = code == MUSTER_OK;
-  if (core.answer.created) {
-    REQUIRE(resolver != nullptr);
-    code = plugin->resolve(resolver, &core.call, &error);
-    plugin->destroy(resolver);
-    if (core.refused) CHECK(code == MUSTER_E_INTERNAL);
-  } else {
-    CHECK(resolver == nullptr);
+  const bool created = code == MUSTER_OK;
+  std::vector<Answer> answers;
+  for (const World& world : worlds) {
+    core.answer.created = created;
+    if (created) {
+      REQUIRE(resolver != nullptr);
+      core.world = world;
+      error = {};
+      code = plugin->resolve(resolver, &core.call, &error);
+      if (core.refused) CHECK(code == MUSTER_E_INTERNAL);
+    } else {
+      CHECK(resolver == nullptr);
+    }
+    if (code == MUSTER_OK) CHECK_MESSAGE(error.code == MUSTER_OK, error.message);
+    if (code != MUSTER_OK && !core.refused) {
+      CHECK(error.code == code);
+      CHECK_FALSE(error.message.empty());
+    }
+    core.answer.code = code;
+    core.answer.message = error.message;
+    core.answer.details = error.details;
+    answers.push_back(std::exchange(core.answer, {}));
   }
-  if (code == MUSTER_OK) CHECK_MESSAGE(error.code == MUSTER_OK, error.message);
-  if (code != MUSTER_OK && !core.refused) {
-    CHECK(error.code == code);
-    CHECK_FALSE(error.message.empty());
-  }
-  core.answer.code = code;
-  core.answer.message = error.message;
-  core.answer.details = error.details;
-  return core.answer;
+  if (resolver != nullptr) plugin->destroy(resolver);
+  return answers;
 }
 
 std::string Answer::cluster() const {

@@ -3,6 +3,7 @@
 
 #include <muster/http.h>
 #include <muster/plugin.h>
+#include <muster/process.h>
 
 #include <cstdint>
 #include <functional>
@@ -32,14 +33,35 @@ struct Response {
   std::string message;
 };
 
+// A program as a plugin ran it.
+struct Program {
+  std::vector<std::string> arguments;
+  std::map<std::string, std::string> environment;
+  uint64_t flags = 0;
+};
+
+// What comes of it: an end, or (code) a failure to run it.
+struct Run {
+  int64_t exit_status = 0;
+  std::string output;
+  std::string error_output;
+  int32_t code = MUSTER_OK;
+  std::string message;
+};
+
 // The world as the plugin sees it.
 struct World {
   std::map<std::string, std::string> variables;
   std::map<std::string, std::string> files;       // by absolute path; "~/" is /home/user/
   std::map<std::string, int32_t> unreadable;      // path -> code that read_file fails with
   std::function<Response(const Request&)> serve;  // null: nothing can be reached
-  int64_t refused_push = -1;                      // the n-th push (from 0) is refused
-  int64_t cancelled_after = -1;                   // is_cancelled says 1 from this many requests on
+  std::function<void(World&)> rotate;             // what changes after the first request
+  std::function<Run(const Program&)> run;         // null: there is no program
+  bool terminal = false;
+  bool keep = true;              // what programs print may serve later calls
+  int64_t time_s = 1769860800;   // of day: 2026-01-31T12:00:00Z
+  int64_t refused_push = -1;     // the n-th push (from 0) is refused
+  int64_t cancelled_after = -1;  // is_cancelled says 1 from this many requests on
 };
 
 struct Task {
@@ -78,6 +100,7 @@ struct Answer {
   std::vector<std::string> secrets;
   std::vector<std::string> log;  // of create too
   std::vector<Request> requests;
+  std::vector<Program> programs;
 
   // "worker:0=10.0.0.1:8470 worker:1=..."; unranked tasks as "worker:name=..."
   std::string cluster() const;
@@ -90,5 +113,9 @@ struct Answer {
 // Creates a resolver of the plugin with these options, asks it once, destroys it. Fails the test on what breaks the
 // interface: a push with an empty job, an error without words, OK after a refusal.
 Answer ask(const std::string& plugin, const std::string& options, const World& world = {});
+
+// The same with one resolver asked once in each of these worlds.
+std::vector<Answer> ask_in_turn(const std::string& plugin, const std::string& options,
+                                const std::vector<World>& worlds);
 
 }  // namespace fake

@@ -1,0 +1,221 @@
+#include "plugins/kubernetes/exec_credential.h"
+
+#include <fmt/format.h>
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
+#include <simdjson.h>
+
+#include "plugins/support/base64.h"
+#include "plugins/support/rfc3339.h"
+#include "plugins/support/text.h"
+
+namespace muster::kubernetes {
+namespace {
+
+using support::quote;
+
+// A credential is not used in its last seconds: the request must still arrive with it.
+constexpr int64_t kMargin_s = 10;
+constexpr size_t kShownError = 1000;
+
+sdk::Failure refused(std::string message) {
+  return {MUSTER_E_UNAUTHENTICATED, std::move(message), {}};
+}
+
+int64_t now(const sdk::Call& call) {
+  const auto* clock = call.host().service<muster_clock_v1>(MUSTER_CLOCK_V1);
+  return clock == nullptr ? 0 : clock->realtime_ns(call.get()) / 1'000'000'000;
+}
+
+// The text under a key; "" when it is absent or null. False: it is something else.
+bool text_of(simdjson::dom::object object, const char* key, std::string& out) {
+  simdjson::dom::element element;
+  if (object[key].get(element) || element.is_null()) return true;
+  std::string_view text;
+  if (element.get(text)) return false;
+  out = text;
+  return true;
+}
+
+// What the program said of its failure, to stand behind a message.
+std::string behind(std::string_view error_output) {
+  std::string_view said = support::trimmed(error_output);
+  if (said.empty()) return "";
+  if (said.size() > kShownError) said = said.substr(said.size() - kShownError);
+  while ((said[0] & 0xC0) == 0x80) said.remove_prefix(1);  // not from the middle of a character
+  return ": " + std::string(said);
+}
+
+// The secrets as they stand in what was printed, which a recording keeps: JSON has many ways to write one text.
+void mark_as_printed(std::string_view output, sdk::Call& call) {
+  simdjson::ondemand::parser parser;
+  simdjson::ondemand::document document;
+  for (const char* key : {"token", "clientKeyData"}) {
+    std::string_view raw;
+    if (!parser.iterate(output.data(), output.size(), output.size() + simdjson::SIMDJSON_PADDING)
+             .get(document) &&
+        !document["status"][key].raw_json_token().get(raw) && raw.size() > 2)
+      call.mark_secret(raw.substr(1, raw.rfind('"') - 1));
+  }
+}
+
+bool interactive(const KubeExec& exec, const sdk::Call& call) {
+  return exec.interactive_mode != "Never" && call.has_terminal();
+}
+
+}  // namespace
+
+std::string exec_info(const KubeExec& exec, const KubeCluster& cluster, const std::string& ca_pem,
+                      bool interactive) {
+  rapidjson::StringBuffer out;
+  rapidjson::Writer<rapidjson::StringBuffer> json(out);
+  const auto text = [&](const std::string& value) {
+    json.String(value.data(), static_cast<rapidjson::SizeType>(value.size()));
+  };
+  json.StartObject();
+  json.Key("kind");
+  json.String("ExecCredential");
+  json.Key("apiVersion");
+  text(exec.api_version);
+  json.Key("spec");
+  json.StartObject();
+  if (exec.provide_cluster_info) {
+    json.Key("cluster");
+    json.StartObject();
+    json.Key("server");
+    text(cluster.server);
+    if (!cluster.tls_server_name.empty()) {
+      json.Key("tls-server-name");
+      text(cluster.tls_server_name);
+    }
+    if (cluster.insecure) {
+      json.Key("insecure-skip-tls-verify");
+      json.Bool(true);
+    }
+    if (!ca_pem.empty()) {
+      json.Key("certificate-authority-data");
+      text(support::base64_encode(ca_pem));
+    }
+    if (!cluster.proxy_url.empty()) {
+      json.Key("proxy-url");
+      text(cluster.proxy_url);
+    }
+    if (cluster.disable_compression) {
+      json.Key("disable-compression");
+      json.Bool(true);
+    }
+    json.Key("config");
+    json.RawValue(cluster.exec_config.data(), cluster.exec_config.size(), rapidjson::kObjectType);
+    json.EndObject();
+  }
+  json.Key("interactive");
+  json.Bool(interactive);
+  json.EndObject();
+  json.EndObject();
+  return {out.GetString(), out.GetSize()};
+}
+
+sdk::Result<ExecCredential> read_exec_credential(std::string_view text,
+                                                 const std::string& api_version) {
+  simdjson::dom::parser parser;
+  simdjson::dom::element document;
+  simdjson::dom::object root, status;
+  if (parser.parse(text.data(), text.size(), false).get(document) || document.get(root))
+    return refused(text.empty() ? "printed nothing" : "did not print a JSON object");
+  std::string kind, version;
+  if (!text_of(root, "kind", kind) || kind != "ExecCredential")
+    return refused("did not print an ExecCredential");
+  if (!text_of(root, "apiVersion", version) || version != api_version)
+    return refused(fmt::format("printed an ExecCredential of apiVersion {}, and {} was asked for",
+                               quote(version), quote(api_version)));
+  if (root["status"].get(status)) return refused("printed an ExecCredential without status");
+  ExecCredential out;
+  std::string expires;
+  if (!text_of(status, "token", out.token) ||
+      !text_of(status, "clientCertificateData", out.certificate_pem) ||
+      !text_of(status, "clientKeyData", out.key_pem) ||
+      !text_of(status, "expirationTimestamp", expires))
+    return refused("printed an ExecCredential whose status has a field that is no text");
+  if (out.certificate_pem.empty() != out.key_pem.empty())
+    return refused("printed only one of clientCertificateData and clientKeyData");
+  if (out.token.empty() && out.certificate_pem.empty())
+    return refused("printed an ExecCredential with neither token nor client certificate");
+  if (!expires.empty()) {
+    out.expires = support::parse_rfc3339(expires);
+    if (!out.expires)
+      return refused(fmt::format("printed the expirationTimestamp {}, which is no time (RFC 3339)",
+                                 quote(expires)));
+  }
+  return out;
+}
+
+sdk::Result<ExecCredential> exec_credential(const Chosen& chosen, const std::string& ca_pem,
+                                            ExecCache& cache, bool anew, sdk::Call& call) {
+  const KubeExec& exec = *chosen.user.exec;
+  const std::string who =
+      fmt::format("{}: user {}", exec.place.to_string(), quote(chosen.user_name));
+  const bool terminal = interactive(exec, call);
+  if (exec.interactive_mode == "Always" && !terminal)
+    return sdk::Failure{
+        MUSTER_E_FAILED_PRECONDITION,
+        fmt::format("{}: the program {} asks its user (interactiveMode: Always), and standard "
+                    "input is no terminal",
+                    who, quote(exec.command)),
+        {{"hint", "run this in a terminal, or give it credentials that need nobody"}}};
+
+  sdk::Program program;
+  program.arguments = {exec.command};
+  program.arguments.insert(program.arguments.end(), exec.arguments.begin(), exec.arguments.end());
+  for (const auto& [name, value] : exec.environment)
+    program.environment.push_back(fmt::format("{}={}", name, value));
+  program.environment.push_back("KUBERNETES_EXEC_INFO=" +
+                                exec_info(exec, chosen.cluster, ca_pem, terminal));
+  if (terminal) program.flags = MUSTER_PROCESS_TERMINAL;
+
+  std::string asked;
+  for (const auto* texts : {&program.arguments, &program.environment})
+    for (const std::string& text : *texts) asked += text + '\0';
+  const auto mark = [&](const ExecCredential& credential) {
+    call.mark_secret(credential.token);
+    call.mark_secret(credential.key_pem);
+  };
+  const bool kept =
+      cache.asked == asked && !anew &&
+      (!cache.credential.expires || now(call) < *cache.credential.expires - kMargin_s);
+  if (kept) {
+    mark(cache.credential);
+    return cache.credential;
+  }
+  cache = {};
+
+  auto run = call.run(program);
+  if (!run) {
+    sdk::Failure failure = std::move(run).failure();
+    const bool absent =
+        failure.code == MUSTER_E_NOT_FOUND || failure.code == MUSTER_E_PERMISSION_DENIED;
+    std::string hint = fmt::format("{} gets its credentials from it", who);
+    if (absent && !exec.install_hint.empty())
+      hint += "\n" + std::string(support::trimmed(exec.install_hint));
+    return std::move(failure).with("hint", std::move(hint));
+  }
+  if (run->exit_status != 0) {
+    call.mark_secret(run->output);  // whatever it is
+    return refused(fmt::format("{}: the program {} failed with exit status {}{}", who,
+                               quote(exec.command), run->exit_status, behind(run->error_output)))
+        .with("hint", "run it by hand: it may want you to log in again");
+  }
+  auto credential = read_exec_credential(run->output, exec.api_version);
+  if (!credential) {
+    call.mark_secret(run->output);
+    sdk::Failure failure = std::move(credential).failure();
+    failure.message = fmt::format("{}: the program {} {}{}", who, quote(exec.command),
+                                  failure.message, behind(run->error_output));
+    return failure;
+  }
+  mark(*credential);
+  mark_as_printed(run->output, call);
+  if (run->keep) cache = {asked, *credential};
+  return credential;
+}
+
+}  // namespace muster::kubernetes

@@ -1,0 +1,151 @@
+#include "plugins/kubernetes/kubeconfig_yaml.h"
+
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace muster::kubernetes {
+namespace {
+
+constexpr size_t kLongestJson = 256 * 1024;
+constexpr int kDeepest = 64;
+// A shorter piece of a secret is too common a text to be hidden everywhere.
+constexpr size_t kShortestPiece = 16;
+
+using Writer = rapidjson::Writer<rapidjson::StringBuffer>;
+
+bool is_one_of(const std::string& text, std::initializer_list<const char*> words) {
+  return std::any_of(words.begin(), words.end(), [&](const char* word) { return text == word; });
+}
+
+void write_scalar(const YAML::Node& node, Writer& writer) {
+  const std::string& text = node.Scalar();
+  int64_t integer = 0;
+  double number = 0;
+  if (node.Tag() == "!") {  // in quotes
+    writer.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
+  } else if (is_one_of(text, {"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"})) {
+    writer.Bool(true);
+  } else if (is_one_of(text, {"false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"})) {
+    writer.Bool(false);
+  } else if (YAML::convert<int64_t>::decode(node, integer)) {
+    writer.Int64(integer);
+  } else if (YAML::convert<double>::decode(node, number) && std::isfinite(number)) {
+    writer.Double(number);
+  } else {
+    writer.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
+  }
+}
+
+bool write(const YAML::Node& node, Writer& writer, const rapidjson::StringBuffer& out, int depth) {
+  if (depth > kDeepest || out.GetSize() > kLongestJson) return false;
+  if (node.IsMap()) {
+    writer.StartObject();
+    for (const auto& item : node) {
+      if (!item.first.IsScalar()) return false;
+      const std::string& key = item.first.Scalar();
+      writer.Key(key.data(), static_cast<rapidjson::SizeType>(key.size()));
+      if (!write(item.second, writer, out, depth + 1)) return false;
+    }
+    writer.EndObject();
+  } else if (node.IsSequence()) {
+    writer.StartArray();
+    for (const auto& item : node)
+      if (!write(item, writer, out, depth + 1)) return false;
+    writer.EndArray();
+  } else if (node.IsScalar()) {
+    write_scalar(node, writer);
+  } else {
+    writer.Null();
+  }
+  return out.GetSize() <= kLongestJson;
+}
+
+std::string text_of(const YAML::Node& map, const char* key) {
+  const YAML::Node node = find(map, key);
+  return node.IsDefined() && node.IsScalar() ? node.Scalar() : "";
+}
+
+// A value that stands on several lines of the file is several texts there, so each piece of it is a secret.
+void add_secret(const std::string& value, std::vector<std::string>& secrets) {
+  if (value.empty()) return;
+  secrets.push_back(value);
+  for (size_t at = 0; (at = value.find_first_not_of(" \n", at)) != std::string::npos;) {
+    const size_t end = std::min(value.find_first_of(" \n", at), value.size());
+    if (end - at >= kShortestPiece) secrets.push_back(value.substr(at, end - at));
+    at = end;
+  }
+}
+
+// Whether what has this name is a credential: id-token, CLIENT_SECRET, --password. Taking every value would hide
+// common words ("default") everywhere.
+bool names_secret(std::string name) {
+  for (char& c : name)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  for (const char* word : {"token", "secret", "password", "key"})
+    if (name.find(word) != std::string::npos) return true;
+  return false;
+}
+
+template <typename Take>
+void each(const YAML::Node& map, const char* key, const Take& take) {
+  const YAML::Node list = find(map, key);
+  if (list.IsDefined())
+    for (const auto& item : list) take(item);
+}
+
+}  // namespace
+
+YAML::Node find(const YAML::Node& map, const char* key) {
+  // operator[] would convert every key.
+  if (map.IsDefined() && map.IsMap())
+    for (const auto& item : map)
+      if (item.first.IsScalar() && item.first.Scalar() == key) return item.second;
+  return YAML::Node(YAML::NodeType::Undefined);
+}
+
+std::optional<std::string> json_of(const YAML::Node& node) {
+  rapidjson::StringBuffer out;
+  Writer writer(out);
+  if (!write(node, writer, out, 0)) return std::nullopt;
+  return std::string(out.GetString(), out.GetSize());
+}
+
+void add_user_secrets(const YAML::Node& user, std::vector<std::string>& secrets) {
+  for (const char* key : {"token", "password", "client-key-data"})
+    add_secret(text_of(user, key), secrets);
+  each(find(user, "auth-provider"), "config", [&](const auto& item) {
+    if (item.first.IsDefined() && item.first.IsScalar() && item.second.IsScalar() &&
+        names_secret(item.first.Scalar()))
+      add_secret(item.second.Scalar(), secrets);
+  });
+  const YAML::Node exec = find(user, "exec");
+  each(exec, "env", [&](const YAML::Node& item) {
+    if (item.IsDefined() && names_secret(text_of(item, "name")))
+      add_secret(text_of(item, "value"), secrets);
+  });
+  bool next = false;
+  each(exec, "args", [&](const YAML::Node& item) {
+    if (!item.IsDefined() || !item.IsScalar()) return;
+    const std::string& word = item.Scalar();
+    const size_t equals = word.find('=');
+    const bool flag = word.rfind('-', 0) == 0;
+    if (next && !flag) add_secret(word, secrets);
+    if (flag && equals != std::string::npos && names_secret(word.substr(0, equals)))
+      add_secret(word.substr(equals + 1), secrets);
+    next = flag && equals == std::string::npos && names_secret(word);
+  });
+}
+
+void add_url_secret(const std::string& url, std::vector<std::string>& secrets) {
+  const size_t scheme = url.find("://");
+  const size_t begin = scheme == std::string::npos ? 0 : scheme + 3;
+  const size_t at = url.rfind('@', url.find('/', begin));
+  if (at == std::string::npos || at < begin) return;
+  const size_t colon = url.find(':', begin);
+  if (colon < at) add_secret(url.substr(colon + 1, at - colon - 1), secrets);
+}
+
+}  // namespace muster::kubernetes

@@ -1,0 +1,165 @@
+"""Credential programs: what they are told, what comes of what they print, and the same of the real kubectl."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+import unittest
+
+from asking import ask, lists, world
+
+PODS = "  pods:\n    - {name: w-0, namespace: ml, labels: {app: t}, ip: 10.8.0.1}\n"
+FOUND = {"worker": ["10.8.0.1:8470"]}
+KUBECTL = shutil.which("kubectl") or os.environ.get("MUSTER_SIM_KUBECTL", "")
+if not os.access(KUBECTL, os.X_OK):
+    print("SKIP: NO KUBECTL here, so muster is not compared with it", file=sys.stderr)
+    KUBECTL = None
+
+# Adds what it got to FILE.told, one JSON a line, and prints what stands in FILE.print.
+PROGRAM = """#!/bin/sh
+printf '{"arguments": "%s", "mine": "%s", "stdin": "%s", "info": %s}\\n' "$*" "$MINE" "$(wc -c)" "$(printf %s "$KUBERNETES_EXEC_INFO")" >> "$0.told"
+cat "$0.print"
+"""
+
+
+def write(path, text, mode=0o644):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as file:
+        file.write(text)
+    os.chmod(path, mode)
+    return path
+
+
+class World:
+    """A sim, a credential program beside the kubeconfig, and a user who has it."""
+
+    def __init__(self, sim, version="v1", more="", cluster=""):
+        self.sim = sim
+        folder = os.path.join(sim.folder.name, "kube")
+        self.program = write(os.path.join(folder, "bin", "fetch"), PROGRAM, 0o755)
+        self.version = f"client.authentication.k8s.io/{version}"
+        self.config = write(os.path.join(folder, "config"), f"""
+current-context: c
+clusters:
+- name: k
+  cluster: {{server: '{sim.ready['url']}', certificate-authority: '{sim.ready['ca']}'{cluster}}}
+users:
+- name: u
+  user:
+    exec:
+      apiVersion: {self.version}
+      command: ./bin/fetch
+      args: [get-token, two words]
+      env: [{{name: MINE, value: mine}}]
+      interactiveMode: IfAvailable
+{more}
+contexts: [{{name: c, context: {{cluster: k, user: u, namespace: ml}}}}]
+""")
+        self.prints({"token": sim.token})
+
+    def prints(self, status):
+        write(self.program + ".print", json.dumps({"kind": "ExecCredential", "apiVersion": self.version, "status": status}))
+
+    def told(self):
+        path = self.program + ".told"
+        if not os.path.exists(path):
+            return []
+        with open(path) as file:
+            lines = [json.loads(line) for line in file]
+        os.remove(path)
+        return lines
+
+    def ask(self, *arguments, **more):
+        return ask(self.sim, "{worker: [app=t]}", *arguments, env={"KUBECONFIG": self.config}, **more)
+
+    def kubectl(self):
+        return subprocess.run([KUBECTL, "get", "pods", "-o", "name"], capture_output=True, text=True, timeout=60,
+                              env={"HOME": self.sim.folder.name, "KUBECONFIG": self.config, "PATH": os.environ["PATH"]},
+                              stdin=subprocess.DEVNULL)
+
+
+class Exec(unittest.TestCase):
+    def test_a_program_beside_the_kubeconfig_gives_the_token_and_is_told_what_kubectl_tells(self):
+        with world(PODS) as sim:
+            for version, more, cluster in (
+                    ("v1", "", ""), ("v1beta1", "", ""), ("v1", "      provideClusterInfo: true", ""),
+                    ("v1beta1", "      provideClusterInfo: true",
+                     ", tls-server-name: localhost, extensions: [{name: client.authentication.k8s.io/exec,"
+                     " extension: {audience: '06f3', number: 7, really: yes, f: 1.5, none: ~, list: [a, 0x1f]}}]")):
+                with self.subTest(version=version, more=more):
+                    here = World(sim, version, more, cluster)
+                    run = here.ask()
+                    self.assertEqual(run.answer and run.jobs(), FOUND, run)
+                    told = here.told()
+                    self.assertEqual(len(told), 1)
+                    self.assertEqual((told[0]["arguments"], told[0]["mine"], told[0]["stdin"]), ("get-token two words", "mine", "0"))
+                    if KUBECTL:
+                        judge = here.kubectl()
+                        self.assertEqual(judge.stdout, "pod/w-0\n", judge)
+                        self.assertEqual(told, here.told()[:1])
+
+    def test_a_program_may_give_a_client_certificate(self):
+        with world(PODS) as sim:
+            here = World(sim)
+            with open(sim.ready["client_certificate"]) as cert, open(sim.ready["client_key"]) as key:
+                here.prints({"clientCertificateData": cert.read(), "clientKeyData": key.read()})
+            run = here.ask()
+            self.assertEqual(run.answer and run.jobs(), FOUND, run)
+            if KUBECTL:
+                self.assertEqual(here.kubectl().stdout, "pod/w-0\n")
+
+    def test_a_refused_credential_is_fetched_once_more_and_no_oftener(self):
+        with world(PODS) as sim:
+            here = World(sim)
+            here.prints({"token": "not-the-token"})
+            run = here.ask()
+            self.assertEqual(run.code, 13, run)
+            self.assertEqual((len(here.told()), len(lists(sim))), (2, 2))
+            self.assertNotIn("not-the-token", run.all)
+
+    def test_what_a_failing_program_said_is_told(self):
+        with world(PODS) as sim:
+            here = World(sim)
+            write(here.program, "#!/bin/sh\necho token-on-the-way; echo 'please log in' >&2; exit 7\n", 0o755)
+            run = here.ask()
+            self.assertEqual(run.code, 13, run)
+            self.assertIn("failed with exit status 7: please log in", run.err)
+            self.assertNotIn("token-on-the-way", run.all)
+            os.remove(here.program)
+            run = here.ask()
+            self.assertIn(f"the program '{os.path.dirname(here.config)}/bin/fetch' does not exist", run.err)
+
+    def test_a_program_that_does_not_end_is_ended_by_the_timeout(self):
+        with world(PODS) as sim:
+            here = World(sim)
+            write(here.program, "#!/bin/sh\ntrap '' TERM\nsleep 60\nsleep 60\n", 0o755)
+            start = time.monotonic()
+            run = here.ask("--timeout", "1s")
+            self.assertLess(time.monotonic() - start, 4)
+            self.assertEqual(run.code, 15, run)
+            self.assertIn("still running at the deadline", run.err)
+
+    def test_a_recording_has_the_program_and_no_token_and_a_replay_starts_nothing(self):
+        with world(PODS) as sim:
+            here = World(sim)
+            path = os.path.join(sim.folder.name, "recording")
+            # As Go's encoder writes it: a '=' of a token may be \\u003d.
+            write(here.program + ".print", '{"kind":"ExecCredential","apiVersion":"%s","status":{"token":"%s",'
+                  '"expirationTimestamp":"2100-01-01T00:00:00Z"}}'
+                  % (here.version, "".join("\\u%04x" % ord(c) if c in "=e" else c for c in sim.token)))
+            run = here.ask("--record", path)
+            self.assertEqual(run.code, 0, run)
+            with open(path) as file:
+                text = file.read()
+            self.assertIn("fetch", text)
+            self.assertIn("get-token", text)
+            self.assertNotIn(sim.token[4:12], text)
+            here.told()
+            again = here.ask("--replay", path)
+            self.assertEqual((again.code, again.out), (0, run.out), again)
+            self.assertEqual(here.told(), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
