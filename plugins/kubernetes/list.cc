@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "plugins/kubernetes/permissions.h"
 #include "plugins/support/text.h"
 
 namespace muster::kubernetes {
@@ -182,7 +183,9 @@ class Lister {
                        fmt::format("the credentials {}({}) may not list pods {}: {}",
                                    access_.user.empty() ? "" : access_.user + " ", access_.origin,
                                    where(), words))
-            .with("hint", role_hint());
+            .with("hint", how_to_permit({"", "pods", "list"},
+                                        refused_user(read_status(response.body()).message),
+                                        options_.all_namespaces ? "" : access_.name_space));
       case 404:
         return failure(MUSTER_E_NOT_FOUND, fmt::format("there is no Kubernetes API at {} ({}): {}",
                                                        access_.server, access_.origin, words));
@@ -209,16 +212,6 @@ class Lister {
     return failure(MUSTER_E_UNKNOWN,
                    fmt::format("the API server {} answers {} to a list of pods: {}", access_.server,
                                status, words));
-  }
-
-  std::string role_hint() const {
-    const char* rule = "{apiGroups: [\"\"], resources: [pods], verbs: [list]}";
-    if (options_.all_namespaces)
-      return fmt::format(
-          "a ClusterRole with the rule {} and a ClusterRoleBinding for that user allow it", rule);
-    return fmt::format(
-        "a Role in namespace {} with the rule {} and a RoleBinding for that user allow it",
-        quote(access_.name_space), rule);
   }
 
   const Access& access_;

@@ -35,11 +35,11 @@ class Refused(unittest.TestCase):
             self.told(ask(sim, options=["context=sim-wrong"]), 13, "sim-wrong", "expired")
             self.told(ask(sim, options=["context=sim-anonymous"]), 13, "no credentials were sent")
 
-    def test_403_is_status_13_and_names_the_rule_of_a_role(self):
+    def test_403_is_status_13_and_prints_the_role_to_paste(self):
         with world("  forbid: [{resource: pods, namespace: other}, {resource: pods, scope: cluster}]\n" + PODS) as sim:
             rule = "{apiGroups: [\"\"], resources: [pods], verbs: [list]}"
-            self.told(ask(sim, options=["namespace=other"]), 13, "a Role in namespace 'other'", rule)
-            self.told(ask(sim, options=["all_namespaces=true"]), 13, "ClusterRoleBinding", rule)
+            self.told(ask(sim, options=["namespace=other"]), 13, "kind: RoleBinding", 'namespace: "other"', rule)
+            self.told(ask(sim, options=["all_namespaces=true"]), 13, "kind: ClusterRoleBinding", rule)
 
     def test_nothing_matches_is_status_11_with_what_to_type(self):
         with world(PODS) as sim:
