@@ -2,11 +2,11 @@
 import base64
 import os
 import shutil
-import subprocess
 import sys
 import unittest
 
 from asking import SIM, Sim, ask, lists, world
+from mount_namespace import in_pod, may_mount
 
 PODS = """  pods:
     - {name: w-0, namespace: ml, labels: {app: t}, ip: 10.8.0.1}
@@ -137,16 +137,6 @@ class Namespace(unittest.TestCase):
             self.assertEqual(len(everywhere.jobs()["worker"]), 3)
 
 
-UNSHARE = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]
-
-
-def may_mount():
-    try:
-        return subprocess.run([*UNSHARE, "mount", "-t", "tmpfs", "none", "/run"], capture_output=True, timeout=10).returncode == 0
-    except OSError:
-        return False
-
-
 class InCluster(unittest.TestCase):
     """With a /run of its own, in which the service account stands where a pod has it."""
 
@@ -156,11 +146,9 @@ class InCluster(unittest.TestCase):
             self.skipTest("no mount namespace")
 
     def ask(self, sim, env=None, **more):
-        place = "/run/secrets/kubernetes.io/serviceaccount"
-        script = (f'mount -t tmpfs none /run && mkdir -p {place} && cp "$0"/* {place}/ && exec "$@"')
         pod = {"KUBERNETES_SERVICE_HOST": sim.ready["host"], "KUBERNETES_SERVICE_PORT": str(sim.ready["port"]),
                "KUBECONFIG": None, **(env or {})}
-        return ask(sim, env=pod, before=[*UNSHARE, "sh", "-c", script, sim.ready["in_cluster"]], **more)
+        return ask(sim, env=pod, before=in_pod(sim.ready["in_cluster"]), **more)
 
     def test_the_service_account_is_taken_with_its_namespace(self):
         with world(PODS) as sim:

@@ -4,6 +4,7 @@
 """
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -56,3 +57,12 @@ def ask(sim, mapping="{worker: [app=t]}", *arguments, options=(), env=None, verb
 def lists(sim):
     """The requests for pods that the sim has seen."""
     return [request for request in sim.requests() if request["path"].endswith("/pods")]
+
+
+def kubectl_or_skip():
+    """Where kubectl is; without one the test says SKIP and ends with 77."""
+    kubectl = shutil.which("kubectl")
+    if kubectl is None:
+        print("SKIP: NO KUBECTL on PATH; one builds: cd tests/sim/kubectl && go build -o SOMEWHERE/kubectl .", file=sys.stderr)
+        sys.exit(77)
+    return kubectl

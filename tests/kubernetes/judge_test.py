@@ -1,16 +1,10 @@
 """The real kubectl as the judge: the same pods, in the same namespace, by the same context."""
-import os
-import shutil
 import subprocess
-import sys
 import unittest
 
-from asking import ask, world
+from asking import ask, kubectl_or_skip, world
 
-KUBECTL = shutil.which("kubectl") or os.environ.get("MUSTER_SIM_KUBECTL", "")
-if not os.access(KUBECTL, os.X_OK):
-    print("SKIP: NO KUBECTL on PATH nor in MUSTER_SIM_KUBECTL; see tests/sim/kubectl_test.py", file=sys.stderr)
-    sys.exit(77)
+KUBECTL = kubectl_or_skip()
 
 WORLDS = {
     "pages and a stranger": """  page_size: 3

@@ -1,0 +1,150 @@
+"""Long lists of the real kube-apiserver: pages of one moment, also when the server forgets that moment in between."""
+import http.client
+import http.server
+import os
+import ssl
+import sys
+import threading
+import unittest
+
+from apiserver import ApiServer
+from asking import PLUGINS, ask
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "launcher"))
+from muster_by_ctypes import Cluster, load  # noqa: E402
+
+
+def setUpModule():
+    global server
+    # Without snapshots in its cache the server notices a compaction at once, and not some seconds later.
+    server = ApiServer("--feature-gates=ListFromCacheSnapshot=false")
+
+
+def tearDownModule():
+    server.__exit__()
+
+
+class Between:
+    """A plain http proxy to the server, which logs in as the administrator, as kubectl proxy does. Before it passes on a
+    request for a further page it calls `before_page`."""
+
+    def __init__(self, before_page):
+        self.statuses = []
+        between = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self):
+                if "continue=" in self.path:
+                    before_page()
+                context = ssl.create_default_context(cafile=server.ready["ca"])
+                context.load_cert_chain(server.ready["client_certificate"], server.ready["client_key"])
+                upstream = http.client.HTTPSConnection(server.ready["host"], server.ready["port"], timeout=30, context=context)
+                accept = {"Accept": self.headers.get("Accept", ""), "User-Agent": "muster-tests", "Accept-Encoding": "identity"}
+                upstream.request("GET", self.path, headers=accept)
+                response = upstream.getresponse()
+                body = response.read()
+                upstream.close()
+                between.statuses.append(response.status)
+                self.send_response(response.status)
+                self.send_header("Content-Type", response.getheader("Content-Type"))
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+
+    def ask(self, namespace, *options):
+        path = server.kubeconfig({}, namespace, {"server": f"http://127.0.0.1:{self.http.server_address[1]}"}, "between")
+        run = ask(server, env={"KUBECONFIG": path}, options=options)
+        self.http.shutdown()
+        self.http.server_close()
+        return run
+
+
+class Pages(unittest.TestCase):
+    def test_every_size_of_page_gives_the_same_members(self):
+        server.command("seed 30")
+        answers = {}
+        for size, requests in ((500, 1), (7, 5), (1, 30)):
+            run = ask(server, "{worker: [job-name=bulk]}", options=["namespace=bulk", f"page_size={size}"])
+            self.assertEqual(run.code, 0, run)
+            self.assertEqual(run.answer["sources"][0]["requests"], requests)
+            answers[size] = run.answer["tasks"]
+        self.assertEqual([task["name"] for task in answers[500]], [f"bulk-worker-{n}" for n in range(30)])
+        self.assertEqual(answers[7], answers[500])
+        self.assertEqual(answers[1], answers[500])
+
+    def world(self, namespace):
+        """Nine pods, and what moves them all to the next addresses: 10.1.0.x, 10.2.0.x, ..."""
+        server.namespace(namespace)
+        for n in range(9):
+            server.pod(namespace, f"w-{n}", {"app": "t"}, f"10.1.0.{n}")
+        moved = [1]
+
+        def move():
+            moved[0] += 1
+            for n in range(9):
+                server.must("PATCH", f"/api/v1/namespaces/{namespace}/pods/w-{n}/status", {"status": {
+                    "podIP": f"10.{moved[0]}.0.{n}", "podIPs": [{"ip": f"10.{moved[0]}.0.{n}"}]}}, "application/merge-patch+json")
+
+        return moved, move
+
+    def of_one_moment(self, moment, run):
+        self.assertEqual((run.code, run.answer and run.jobs()),
+                         (0, {"worker": [f"10.{moment}.0.{n}:8470" for n in range(9)]}), run)
+
+    def test_what_changes_between_pages_is_not_in_them(self):
+        _, move = self.world("moving")
+        between = Between(move)
+        self.of_one_moment(1, between.ask("moving", "page_size=4"))
+        self.assertEqual(between.statuses, [200, 200, 200])
+
+    def test_a_moment_forgotten_between_pages_is_not_mixed_with_the_next(self):
+        moved, move = self.world("forgotten-once")
+
+        def forget():
+            if moved[0] == 1:
+                move()
+                server.command("compact")
+
+        between = Between(forget)
+        self.of_one_moment(2, between.ask("forgotten-once", "page_size=4"))
+        self.assertEqual(between.statuses, [200, 410, 200, 200, 200])
+
+    def test_a_server_that_forgets_again_and_again_is_asked_for_all_at_once(self):
+        moved, move = self.world("forgotten-always")
+
+        def forget():
+            move()
+            server.command("compact")
+
+        between = Between(forget)
+        run = between.ask("forgotten-always", "page_size=4")
+        self.of_one_moment(moved[0], run)
+        self.assertGreater(between.statuses.count(410), 1)
+        self.assertEqual(between.statuses[-2:], [410, 200])
+
+
+class Connections(unittest.TestCase):
+    def test_a_cut_connection_and_a_restarted_server_are_not_noticed(self):
+        server.namespace("kept")
+        server.pod("kept", "w-0", {"app": "t"}, "10.8.0.1")
+        load(os.environ["MUSTER_TEST_LIBRARY"])
+        config = ("cluster: {backend: kubernetes, options: {namespace: kept, job_to_label_mapping: {worker: [app=t]}, "
+                  f"kubeconfig: '{server.ready['kubeconfig']}'}}}}")
+        with Cluster(config, plugin_dir=PLUGINS) as cluster:
+            for command in (None, "drop", "restart"):
+                if command:
+                    server.command(command)
+                with self.subTest(after=command):
+                    self.assertEqual(cluster.resolve()["cluster"], {"worker": ["10.8.0.1:8470"]})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,68 @@
+"""What the real kube-apiserver forbids is told with the Role that allows it, and that Role does allow it."""
+import os
+import subprocess
+import unittest
+
+from apiserver import ApiServer, read
+from asking import ask, kubectl_or_skip
+
+kubectl_or_skip()
+
+
+def setUpModule():
+    global server
+    server = ApiServer()
+    for n, namespace in enumerate(("ml", "other"), 1):
+        server.namespace(namespace)
+        server.pod(namespace, "w-0", {"app": "t"}, f"10.8.0.{n}")
+
+
+def tearDownModule():
+    server.__exit__()
+
+
+class Permissions(unittest.TestCase):
+    def forbidden(self, run, *words):
+        self.assertEqual((run.code, run.out), (13, ""), run)
+        for word in words:
+            self.assertIn(word, run.err)
+
+    def paste(self, run):
+        """Types what the error says into the administrator's shell, as it stands there."""
+        lines = run.err.splitlines()
+        command = next(n for n, line in enumerate(lines) if line.startswith("kubectl apply"))
+        subprocess.run(["sh"], input="\n".join(lines[command:]), text=True, check=True, capture_output=True, timeout=60,
+                       env={"PATH": os.environ["PATH"], "HOME": server.folder.name, "KUBECONFIG": server.ready["kubeconfig"]})
+
+    def test_a_user_may_list_after_the_printed_role_is_applied_and_nobody_else(self):
+        token = {"KUBECONFIG": server.kubeconfig({"token": read(server.ready["token_file"])}, "ml")}
+        run = ask(server, env=token)
+        self.forbidden(run, "may not list pods in namespace 'ml'", 'User "alice" cannot list resource "pods" in API group ""')
+        self.paste(run)
+        self.assertEqual(ask(server, env=token).jobs(), {"worker": ["10.8.0.1:8470"]})
+        self.forbidden(ask(server, env=token, options=["namespace=other"]), "in namespace 'other'")
+        self.forbidden(ask(server, options=["context=carol"]), 'User "carol" cannot list')
+
+    def test_two_accounts_with_one_role_do_not_replace_each_other(self):
+        environments = []
+        for name in ("first", "second"):
+            token = server.account("ml", name)
+            environments.append({"KUBECONFIG": server.kubeconfig({"token": token}, "ml", name=name)})
+        for env in environments:
+            run = ask(server, env=env)
+            self.forbidden(run, 'User "system:serviceaccount:ml:')
+            self.paste(run)
+        for env in environments:
+            self.assertEqual(ask(server, env=env).jobs(), {"worker": ["10.8.0.1:8470"]})
+
+    def test_all_namespaces_take_the_printed_cluster_role(self):
+        options = ["context=carol", "all_namespaces=true"]
+        run = ask(server, options=options)
+        self.forbidden(run, "may not list pods in all namespaces", "at the cluster scope", "kind: ClusterRole\n")
+        self.paste(run)
+        run = ask(server, options=options)
+        self.assertEqual(run.jobs(), {"worker": ["10.8.0.1:8470", "10.8.0.2:8470"]}, run)
+
+
+if __name__ == "__main__":
+    unittest.main()
