@@ -26,18 +26,22 @@ std::string service_account_file(const char* name) {
 
 // ---- Inside a pod ---------------------------------------------------------------------------
 
-// FAILED_PRECONDITION with the reason when this process does not run in a pod with a service account.
-sdk::Result<Access> from_within(sdk::Call& call) {
-  const auto host = call.variable("KUBERNETES_SERVICE_HOST");
-  const auto port = call.variable("KUBERNETES_SERVICE_PORT");
-  const auto none = [](std::string why) {
-    return sdk::Failure{MUSTER_E_FAILED_PRECONDITION, std::move(why), {}};
-  };
-  if (!host || host->empty()) return none("KUBERNETES_SERVICE_HOST is not set");
-  if (!port || port->empty()) return none("KUBERNETES_SERVICE_PORT is not set");
+// Why this is no pod with a service account; "" when it is one.
+std::string why_not_within(sdk::Call& call) {
+  for (const char* name : {"KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"})
+    if (const auto value = call.variable(name); !value || value->empty())
+      return fmt::format("{} is not set", name);
   const std::string path = service_account_file("token");
   if (!call.file(path, kFileMaximum, MUSTER_FILE_SECRET, true))
-    return none(fmt::format("the service account's token '{}' cannot be read", path));
+    return fmt::format("the service account's token '{}' cannot be read", path);
+  return "";
+}
+
+// For a process of which the above says nothing.
+sdk::Result<Access> from_within(sdk::Call& call) {
+  const std::string host(call.variable("KUBERNETES_SERVICE_HOST").value_or(""));
+  const std::string port(call.variable("KUBERNETES_SERVICE_PORT").value_or(""));
+  const std::string path = service_account_file("token");
   auto found = token_file_credentials(path, call);
   if (!found) return std::move(found).failure();
 
@@ -45,10 +49,11 @@ sdk::Result<Access> from_within(sdk::Call& call) {
   *access.found = *std::move(found);
   access.within_cluster = true;
   access.origin = "inside the cluster";
+  access.settings = kServiceAccount;
   access.user = "of the pod's service account";
-  const bool bare_ipv6 = host->find(':') != std::string_view::npos && host->front() != '[';
-  access.server = bare_ipv6 ? fmt::format("https://[{}]:{}", *host, *port)
-                            : fmt::format("https://{}:{}", *host, *port);
+  const bool bare_ipv6 = host.find(':') != std::string::npos && host.front() != '[';
+  access.server = bare_ipv6 ? fmt::format("https://[{}]:{}", host, port)
+                            : fmt::format("https://{}:{}", host, port);
   // Without the file the system's authorities count, as client-go does it.
   if (auto ca = call.file(service_account_file("ca.crt"), kFileMaximum, 0, true))
     access.ca_pem = *ca;
@@ -63,10 +68,11 @@ struct Files {
   std::vector<std::string> paths;
   std::string said_by;
   bool must_exist = false;
+  bool by_default = false;
 };
 
 Files kubeconfig_files(const Options& options, sdk::Call& call) {
-  if (options.kubeconfig) return {{*options.kubeconfig}, "option kubeconfig", true};
+  if (options.kubeconfig) return {{*options.kubeconfig}, "option kubeconfig", true, false};
   Files files;
   if (const auto list = call.variable("KUBECONFIG"); list && !list->empty()) {
     files.said_by = "KUBECONFIG";
@@ -78,7 +84,7 @@ Files kubeconfig_files(const Options& options, sdk::Call& call) {
     }
     return files;
   }
-  return {{"~/.kube/config"}, "the default", false};
+  return {{"~/.kube/config"}, "the default", false, true};
 }
 
 sdk::Status set_server(Access& access, const Chosen& chosen) {
@@ -110,11 +116,21 @@ sdk::Status set_server(Access& access, const Chosen& chosen) {
   return {};
 }
 
-sdk::Result<Access> from_kubeconfig(const Options& options, ExecCache& cache, sdk::Call& call,
-                                    const std::string& why_not_within) {
-  const Files files = kubeconfig_files(options, call);
+// What those files say together.
+struct Loaded {
   Kubeconfig config;
-  std::string read, absent;
+  std::string read;    // the files that there are, "" for none
+  std::string absent;  // in words
+
+  // An entry to use is named, so kubectl would use it.
+  bool chooses(const Options& options) const {
+    return !read.empty() && (options.context || !config.current_context.empty());
+  }
+};
+
+sdk::Result<Loaded> load_kubeconfig(const Files& files, sdk::Call& call) {
+  Loaded out;
+  std::string absent;
   for (const std::string& path : files.paths) {
     auto content = call.file(path, kKubeconfigMaximum, 0, !files.must_exist);
     if (!content) {
@@ -133,19 +149,18 @@ sdk::Result<Access> from_kubeconfig(const Options& options, ExecCache& cache, sd
       return std::move(parsed).failure();
     }
     for (const std::string& secret : parsed->secrets) call.mark_secret(secret);
-    merge_kubeconfig(config, *std::move(parsed));
-    read += fmt::format("{}{}", read.empty() ? "" : ":", path);
+    merge_kubeconfig(out.config, *std::move(parsed));
+    out.read += fmt::format("{}{}", out.read.empty() ? "" : ":", path);
   }
-  if (read.empty()) {
-    std::string message = fmt::format("there is no kubeconfig: {} ({}) does not exist",
-                                      absent.empty() ? "nothing" : absent, files.said_by);
-    if (!why_not_within.empty())
-      message = fmt::format("not in a pod: {}; and {}", why_not_within, message);
-    return sdk::Failure{MUSTER_E_FAILED_PRECONDITION,
-                        std::move(message),
-                        {{"hint", "name one by the option 'kubeconfig' or by KUBECONFIG"}}};
-  }
-  auto chosen = choose_context(config, options.context);
+  out.absent = fmt::format("there is no kubeconfig: {} ({}) does not exist",
+                           absent.empty() ? "nothing" : absent, files.said_by);
+  return out;
+}
+
+sdk::Result<Access> from_kubeconfig(const Options& options, const Loaded& loaded, ExecCache& cache,
+                                    sdk::Call& call) {
+  const std::string& read = loaded.read;
+  auto chosen = choose_context(loaded.config, options.context);
   if (!chosen) {
     sdk::Failure failure = std::move(chosen).failure();
     if (failure.message.rfind("the kubeconfig", 0) == 0)
@@ -155,6 +170,14 @@ sdk::Result<Access> from_kubeconfig(const Options& options, ExecCache& cache, sd
   Access access;
   access.origin = fmt::format("context {} of {}", quote(chosen->context), read);
   access.name_space = chosen->name_space;
+  // In a pod the context of a kubeconfig that names none means the pod's own, to kubectl.
+  if (access.name_space.empty() && why_not_within(call).empty())
+    access.name_space = own_namespace(call);
+  access.settings = fmt::format("cluster {} ({})", quote(chosen->cluster_name),
+                                chosen->cluster.place.to_string());
+  if (!chosen->user_name.empty())
+    access.settings +=
+        fmt::format(" and user {} ({})", quote(chosen->user_name), chosen->user.place.to_string());
   if (auto status = set_server(access, *chosen); !status) return std::move(status).failure();
   auto impersonated = impersonation(*chosen);
   if (!impersonated) return std::move(impersonated).failure();
@@ -210,6 +233,11 @@ sdk::Result<sdk::Response> Access::send(muster_http_request_v1 request, sdk::Cal
     request.client_key_pem = key.empty() ? nullptr : key.data();
     request.client_key_pem_size = key.size();
     auto response = call.send(request);
+    // TLS, or a proxy: what is wrong there is mended where they are said.
+    if (!response && (response.failure().code == MUSTER_E_FAILED_PRECONDITION ||
+                      response.failure().code == MUSTER_E_INVALID_ARGUMENT))
+      return std::move(response).failure().with(
+          "hint", fmt::format("TLS and proxy are said in {}", settings));
     if (!response || response->status() != 401 || found->renew == nullptr) return response;
     const Renewal renew = std::exchange(found->renew, nullptr);
     const auto others = renew(found->credentials);
@@ -221,27 +249,44 @@ sdk::Result<sdk::Response> Access::send(muster_http_request_v1 request, sdk::Cal
   }
 }
 
-sdk::Result<Access> find_access(const Options& options, ExecCache& cache, sdk::Call& call) {
-  std::string why_not_within;
-  const bool named = options.kubeconfig || options.context;
-  const bool within = options.location == Location::kWithinCluster ||
-                      (options.location == Location::kAuto && !named);
-  sdk::Result<Access> access = sdk::Failure{};
-  if (within) {
-    access = from_within(call);
-    if (!access) {
-      sdk::Failure failure = access.failure();
-      if (failure.code != MUSTER_E_FAILED_PRECONDITION) return failure;
-      if (options.location == Location::kWithinCluster) {
-        failure.message = fmt::format(
-            "'executable_location: within_cluster', but this is no pod with a service account: {}",
-            failure.message);
-        return failure;
-      }
-      why_not_within = failure.message;
-    }
+namespace {
+
+// kubectl's choice: a kubeconfig that says where to go, else the pod's service account.
+sdk::Result<Access> locate(const Options& options, ExecCache& cache, sdk::Call& call) {
+  const Files files = kubeconfig_files(options, call);
+  if (options.location != Location::kWithinCluster) {
+    auto loaded = load_kubeconfig(files, call);
+    if (loaded && loaded->chooses(options)) return from_kubeconfig(options, *loaded, cache, call);
+    const bool may_be_within =
+        options.location == Location::kAuto && !options.kubeconfig && !options.context;
+    const std::string why_not = may_be_within ? why_not_within(call) : "";
+    // The home of a pod's user may be another user's.
+    const bool foreign_home =
+        !loaded && files.by_default && loaded.failure().code == MUSTER_E_PERMISSION_DENIED;
+    if (!loaded && !(foreign_home && may_be_within && why_not.empty()))
+      return std::move(loaded).failure();
+    if (may_be_within && why_not.empty()) return from_within(call);
+    if (!loaded->read.empty()) return from_kubeconfig(options, *loaded, cache, call);
+    return sdk::Failure{MUSTER_E_FAILED_PRECONDITION,
+                        may_be_within
+                            ? fmt::format("not in a pod: {}; and {}", why_not, loaded->absent)
+                            : loaded->absent,
+                        {{"hint", "name one by the option 'kubeconfig' or by KUBECONFIG"}}};
   }
-  if (!access) access = from_kubeconfig(options, cache, call, why_not_within);
+  if (const std::string why_not = why_not_within(call); !why_not.empty())
+    return sdk::Failure{
+        MUSTER_E_FAILED_PRECONDITION,
+        fmt::format("'executable_location: within_cluster', but this is no pod with a service "
+                    "account: {}",
+                    why_not),
+        {}};
+  return from_within(call);
+}
+
+}  // namespace
+
+sdk::Result<Access> find_access(const Options& options, ExecCache& cache, sdk::Call& call) {
+  auto access = locate(options, cache, call);
   if (!access) return access;
   if (options.name_space) access->name_space = *options.name_space;
   if (options.all_namespaces) access->name_space.clear();

@@ -23,7 +23,8 @@ struct Access {
   std::string tls_server_name;
   std::string proxy_url;
   std::vector<std::pair<std::string, std::string>> headers;  // Impersonate-*
-  std::string user;  // in words, for the message about permissions; "" when not known
+  std::string settings;  // where TLS, proxy and credentials are said, in words
+  std::string user;      // in words, for the message about permissions; "" when not known
 
   // Sends a request with all of the above beside its own headers. Where the server refuses the credentials (401) and others
   // can be had (a rotated token file, a credential program), it is sent once more with those: once for one Access.

@@ -22,7 +22,7 @@ MUSTER_DESCRIPTOR({
   "name": "kubernetes",
   "version": "0.1.0",
   "abi": {"major": 1, "minor": 0},
-  "description": "Pods by label selector, from the Kubernetes API: in a pod by its service account, elsewhere by kubeconfig.",
+  "description": "Pods by label selector, from the Kubernetes API: by kubeconfig, in a pod without one by its service account.",
   "license": "Apache-2.0",
   "services": ["muster.environment/1", "muster.clock/1", "muster.http/1", "muster.process/1"],
   "options": {
@@ -42,7 +42,7 @@ MUSTER_DESCRIPTOR({
       "tf_server_port": {"description": "The port of every task.", "type": "integer", "minimum": 1, "maximum": 65535, "default": 8470},
       "rpc_layer": {"description": "Scheme of master addresses; empty for none.", "type": "string", "default": "grpc"},
       "executable_location": {
-        "description": "within_cluster: as the pod's service account. off_cluster: by kubeconfig. auto: the first when this is a pod that has one, else the second.",
+        "description": "within_cluster: as the pod's service account. off_cluster: by kubeconfig. auto: the second when there is a kubeconfig with a current context, else the first, as kubectl.",
         "enum": ["auto", "within_cluster", "off_cluster"],
         "default": "auto"
       },

@@ -2,12 +2,15 @@
 import base64
 import os
 import shutil
+import subprocess
 import sys
 import unittest
 
 from asking import SIM, Sim, ask, lists, world
 from mount_namespace import in_pod, may_mount
 
+KUBECTL = shutil.which("kubectl") or os.environ.get("MUSTER_SIM_KUBECTL", "")
+KUBECTL = KUBECTL if os.access(KUBECTL, os.X_OK) else None
 PODS = """  pods:
     - {name: w-0, namespace: ml, labels: {app: t}, ip: 10.8.0.1}
     - {name: w-0, namespace: other, labels: {app: t}, ip: 10.8.0.2}
@@ -145,10 +148,37 @@ class InCluster(unittest.TestCase):
             print("SKIP: NO MOUNT NAMESPACE HERE, so the service account is not tried", file=sys.stderr)
             self.skipTest("no mount namespace")
 
+    @staticmethod
+    def inside(sim, env):
+        """What to run a program with, so that it is in a pod: the words before it, and its environment."""
+        return in_pod(sim.ready["in_cluster"]), {
+            "KUBERNETES_SERVICE_HOST": sim.ready["host"], "KUBERNETES_SERVICE_PORT": str(sim.ready["port"]),
+            "KUBECONFIG": None, **(env or {})}
+
     def ask(self, sim, env=None, **more):
-        pod = {"KUBERNETES_SERVICE_HOST": sim.ready["host"], "KUBERNETES_SERVICE_PORT": str(sim.ready["port"]),
-               "KUBECONFIG": None, **(env or {})}
-        return ask(sim, env=pod, before=in_pod(sim.ready["in_cluster"]), **more)
+        before, pod = self.inside(sim, env)
+        return ask(sim, env=pod, before=before, **more)
+
+    def test_with_and_without_a_kubeconfig_it_goes_where_kubectl_goes(self):
+        if not KUBECTL:
+            self.skipTest("no kubectl")
+        with world(PODS) as sim:
+            token = f"token: {sim.token}"
+            nowhere = config(sim, token, namespace="''", name="nowhere")
+            other = config(sim, token, namespace="other", name="other")
+            empty = os.path.join(sim.folder.name, "empty")
+            with open(empty, "w") as file:
+                file.write("apiVersion: v1\nkind: Config\n")
+            for env in ({}, {"POD_NAMESPACE": "other"}, {"KUBECONFIG": nowhere}, {"KUBECONFIG": other}, {"KUBECONFIG": empty},
+                        {"KUBECONFIG": nowhere, "POD_NAMESPACE": "other"}, {"KUBECONFIG": "/none", "POD_NAMESPACE": "ml"}):
+                with self.subTest(env=env):
+                    before, pod = self.inside(sim, env)
+                    pod = {"PATH": os.environ["PATH"], "HOME": sim.folder.name, **pod}
+                    judge = subprocess.run([*before, KUBECTL, "get", "pods", "-o", "jsonpath={.items[*].status.podIP}"],
+                                           env={k: v for k, v in pod.items() if v is not None}, capture_output=True,
+                                           text=True, timeout=60, stdin=subprocess.DEVNULL)
+                    run = self.ask(sim, env)
+                    self.assertEqual(run.answer and run.jobs(), {"worker": [judge.stdout + ":8470"]}, (judge, run))
 
     def test_the_service_account_is_taken_with_its_namespace(self):
         with world(PODS) as sim:

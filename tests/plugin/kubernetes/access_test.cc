@@ -158,30 +158,86 @@ TEST_CASE("a context is chosen by option, and an unknown one is told with those 
   CHECK(unknown.details.at("option") == "/context");
 }
 
-TEST_CASE(
-    "inside a pod its service account is used, with its namespace, unless a kubeconfig is asked "
-    "for") {
+namespace {
+
+// A pod with a service account, and nothing at home.
+World pod() {
   World world = lab({{"job-name=tensorflow", {{"w-0"}}}});
+  world.files.clear();
   const std::string account = "/var/run/secrets/kubernetes.io/serviceaccount/";
   world.variables = {{"KUBERNETES_SERVICE_HOST", "fd00::1"}, {"KUBERNETES_SERVICE_PORT", "443"}};
   world.files[account + "token"] = "pod-token\n";
   world.files[account + "ca.crt"] = "CLUSTER-CA";
-  world.files[account + "namespace"] = "ml";
+  world.files[account + "namespace"] = "ml\n";
+  return world;
+}
+
+std::string url_in(const World& world, const std::string& options = "{}") {
+  const auto answer = ask("kubernetes", options, world);
+  return answer.requests.empty() ? answer.message : answer.requests[0].url;
+}
+
+constexpr const char* kWithin = "https://[fd00::1]:443/api/v1/namespaces/";
+constexpr const char* kHome = "https://home:6443/api/v1/namespaces/";
+
+}  // namespace
+
+TEST_CASE("inside a pod without a kubeconfig its service account is used, with its namespace") {
+  World world = pod();
   const auto answer = ask("kubernetes", "{}", world);
   const auto& request = answer.requests.at(0);
-  CHECK(request.url.rfind("https://[fd00::1]:443/api/v1/namespaces/ml/pods?", 0) == 0);
+  CHECK(request.url.rfind(std::string(kWithin) + "ml/pods?", 0) == 0);
   CHECK(request.headers.at("Authorization") == "Bearer pod-token");
   CHECK(request.ca_pem == "CLUSTER-CA");
-
-  CHECK(ask("kubernetes", R"({"executable_location": "off_cluster"})", world)
-            .requests.at(0)
-            .url.rfind("https://api.test:6443/", 0) == 0);
-  CHECK(ask("kubernetes", R"({"namespace": "x"})", world)
-            .requests.at(0)
-            .url.find("/namespaces/x/pods?") != std::string::npos);
+  CHECK(url_in(world, R"({"namespace": "x"})").rfind(std::string(kWithin) + "x/pods?", 0) == 0);
   world.variables["POD_NAMESPACE"] = "own";
-  CHECK(ask("kubernetes", "{}", world).requests.at(0).url.find("/namespaces/own/pods?") !=
-        std::string::npos);
+  CHECK(url_in(world).rfind(std::string(kWithin) + "own/pods?", 0) == 0);
+}
+
+TEST_CASE(
+    "inside a pod a kubeconfig that has a context goes before the service account, as to kubectl") {
+  World world = pod();
+  const std::string config = kubeconfig("server: 'https://home:6443'", "token: t-1");
+  world.files["/home/user/.kube/config"] = config;
+  // Its context names no namespace: the pod's own.
+  CHECK(url_in(world).rfind(std::string(kHome) + "ml/pods?", 0) == 0);
+  CHECK(url_in(world, R"({"executable_location": "off_cluster"})").rfind(kHome, 0) == 0);
+  CHECK(url_in(world, R"({"executable_location": "within_cluster"})").rfind(kWithin, 0) == 0);
+  world.variables["KUBECONFIG"] = "/none";
+  CHECK(url_in(world).rfind(kWithin, 0) == 0);
+  world.files["/k"] = config;
+  world.variables["KUBECONFIG"] = "/k";
+  CHECK(url_in(world).rfind(kHome, 0) == 0);
+  world.files["/k"] = config.substr(config.find('\n') + 1);  // no current-context
+  CHECK(url_in(world).rfind(kWithin, 0) == 0);
+  CHECK(url_in(world, R"({"context": "c"})").rfind(kHome, 0) == 0);
+  world.files["/k"] = "";
+  CHECK(url_in(world).rfind(kWithin, 0) == 0);
+}
+
+TEST_CASE(
+    "a home that a pod's user may not read is no kubeconfig, and one that is named is an error") {
+  World world = pod();
+  world.unreadable["/home/user/.kube/config"] = MUSTER_E_PERMISSION_DENIED;
+  CHECK(url_in(world).rfind(kWithin, 0) == 0);
+  world.variables["KUBECONFIG"] = "/home/user/.kube/config";
+  CHECK(url_in(world) == "the kubeconfig '/home/user/.kube/config' is there, but cannot be read");
+}
+
+TEST_CASE("a failure of TLS names the entries that say how to do it") {
+  World world = lab({});
+  world.serve = [](const fake::Request&) {
+    fake::Response response;
+    response.code = MUSTER_E_FAILED_PRECONDITION;
+    response.message = "the certificate is not for 'k'";
+    return response;
+  };
+  world.files["/home/user/.kube/config"] = kubeconfig(kServer, "");
+  const auto answer = ask("kubernetes", "{}", world);
+  CHECK(answer.code == MUSTER_E_FAILED_PRECONDITION);
+  CHECK(answer.details.at("hint") ==
+        "TLS and proxy are said in cluster 'k' (~/.kube/config:2:31) and user 'u' "
+        "(~/.kube/config:3:25)");
 }
 
 TEST_CASE("where there is neither service account nor kubeconfig a chain goes on") {

@@ -178,6 +178,18 @@ TEST_CASE(
   CHECK(same.requests.size() == 1);
 }
 
+TEST_CASE("a service account's token that was rotated meanwhile is read again after a 401") {
+  World world = with("");
+  world.files.clear();
+  world.variables = {{"KUBERNETES_SERVICE_HOST", "10.0.0.1"}, {"KUBERNETES_SERVICE_PORT", "443"}};
+  const std::string token = "/var/run/secrets/kubernetes.io/serviceaccount/token";
+  world.files[token] = "old";
+  world.rotate = [token](World& now) { now.files[token] = "new"; };
+  const Answer rotated = ask("kubernetes", "{}", only(world, "new"));
+  CHECK(rotated.code == MUSTER_OK);
+  CHECK(rotated.requests.size() == 2);
+}
+
 TEST_CASE("who has other credentials needs no program") {
   for (const char* other : {"token: t-1", "username: me, password: pass-word",
                             "client-certificate-data: Q0E=, client-key-data: Q0E="}) {
