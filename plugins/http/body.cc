@@ -94,23 +94,37 @@ Failed Body::hand_over(const char *data, uint64_t size) {
   return {};
 }
 
-Failed Body::write(const char *data, size_t size) {
-  received_ += size;
-  return options_.gzip ? inflate_all(data, size) : keep(data, size);
+Failed Body::place(char *&data, size_t &room) {
+  if (options_.gzip || options_.on_body) {
+    if (!piece_) piece_ = std::make_unique_for_overwrite<char[]>(kPiece);
+    data = piece_.get();
+    room = kPiece;
+    return {};
+  }
+  // Never nothing: one byte beyond the limit is enough to know.
+  if (buffer_.room() == 0 && !buffer_.grow(kPiece, std::max<uint64_t>(options_.limit, kPiece)))
+    return out_of_memory();
+  data = buffer_.end();
+  room = buffer_.room();
+  return {};
 }
 
-Failed Body::keep(const char *data, size_t size) {
-  if (size > options_.limit - total_) return too_large();
-  total_ += size;
-  if (options_.on_body) return hand_over(data, size);
-  if (!buffer_.grow(size, options_.limit)) return out_of_memory();
-  std::memcpy(buffer_.end(), data, size);
+Failed Body::came(size_t size) {
+  received_ += size;
+  if (options_.gzip) return inflate_all(piece_.get(), size);
+  if (Failed failed = count(size)) return failed;
+  if (options_.on_body) return hand_over(piece_.get(), size);
   buffer_.added(size);
   return {};
 }
 
+Failed Body::count(uint64_t size) {
+  if (size > options_.limit - total_) return too_large();
+  total_ += size;
+  return {};
+}
+
 Failed Body::inflate_all(const char *data, size_t size) {
-  constexpr uint64_t kPiece = 128 * 1024;
   stream_.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(data));
   stream_.avail_in = static_cast<uInt>(size);  // pieces are far below 4 GiB
   for (;;) {
@@ -121,9 +135,9 @@ Failed Body::inflate_all(const char *data, size_t size) {
       stream_ended_ = false;
     }
     // One byte beyond the limit is enough to know.
-    const uint64_t room =
-        std::min(kPiece, options_.limit - total_ + (options_.limit == UINT64_MAX ? 0 : 1));
-    if (!buffer_.grow(room, std::max(options_.limit, kPiece))) return out_of_memory();
+    const uint64_t room = std::min<uint64_t>(
+        kPiece, options_.limit - total_ + (options_.limit == UINT64_MAX ? 0 : 1));
+    if (!buffer_.grow(room, std::max<uint64_t>(options_.limit, kPiece))) return out_of_memory();
     stream_.next_out = reinterpret_cast<Bytef *>(buffer_.end());
     stream_.avail_out = static_cast<uInt>(room);
     const int result = inflate(&stream_, Z_NO_FLUSH);
@@ -134,8 +148,7 @@ Failed Body::inflate_all(const char *data, size_t size) {
                      std::string("the body is not the gzip it says it is") +
                          (stream_.msg ? std::string(": ") + stream_.msg : ""));
     }
-    if (made > options_.limit - total_) return too_large();
-    total_ += made;
+    if (Failed failed = count(made)) return failed;
     if (options_.on_body) {
       if (Failed failed = hand_over(buffer_.end(), made)) return failed;
     } else {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <string_view>
 
 #include "plugins/http/failure.h"
@@ -56,9 +57,12 @@ class Body {
   ~Body();
 
   Failed open(const BodyOptions &options);
-  // The next bytes as they came. RESOURCE_EXHAUSTED beyond the limit, at most one piece later;
-  // DATA_LOSS for what is not gzip; the code of on_body when that refused.
-  Failed write(const char *data, size_t size);
+  // Where the next bytes are to be put, and how many: at the place where they stay when they are kept as they come, so that nobody
+  // copies them. Valid until `came`.
+  Failed place(char *&data, size_t &room);
+  // So many bytes were put there, at least 1. RESOURCE_EXHAUSTED beyond the limit; DATA_LOSS for what is not gzip;
+  // the code of on_body when that refused.
+  Failed came(size_t size);
   // After the last byte: a gzip stream that has not ended is UNAVAILABLE (cut off).
   Failed close();
 
@@ -67,13 +71,17 @@ class Body {
   Buffer &buffer() { return buffer_; }
 
  private:
-  Failed keep(const char *data, size_t size);
+  Failed count(uint64_t size);
   Failed inflate_all(const char *data, size_t size);
   Failed hand_over(const char *data, uint64_t size);
   Failure too_large() const;
 
+  // What passes through: handed over, or compressed. Half of it and what a caller makes of it fit into a processor's own cache.
+  static constexpr size_t kPiece = 256 * 1024;
+
   BodyOptions options_;
   Buffer buffer_;
+  std::unique_ptr<char[]> piece_;
   uint64_t total_ = 0;  // after gzip
   uint64_t received_ = 0;
   bool handed_over_ = false;

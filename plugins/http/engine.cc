@@ -6,7 +6,7 @@
 // header, reads a Content-Length that is no number as 0, matches the status line with std::regex (whose
 // recursion follows the line's length), takes a chunked body with a broken chunk, and a gzip that is cut
 // off, as whole, and expects a body after 304. So the head it gets to see is one that we write from what
-// we read, and the body has no framing left but its length or its end.
+// we read, of an answer without a body; the body is taken off the wire here, straight to where it stays.
 #include "plugins/http/engine.h"
 
 // Without CPPHTTPLIB_OPENSSL_SUPPORT: TLS is ours, and the header's own start-up would load openssl.cnf.
@@ -54,9 +54,7 @@ class ExchangeStream final : public httplib::Stream {
       head_given_ += count;
       return static_cast<ssize_t>(count);
     }
-    size_t got = 0;
-    if (fail(wire_.read_body(data, size, got))) return -1;
-    return static_cast<ssize_t>(got);
+    return 0;
   }
 
   void get_remote_ip_and_port(std::string &, int &) const override {}
@@ -66,6 +64,18 @@ class ExchangeStream final : public httplib::Stream {
   // After the exchange: the connection has nothing left of this response, nor anything behind it.
   bool is_whole() const { return wire_.finished(); }
   bool answered() const { return wire_.answered(); }
+
+  Failed receive_body() {
+    while (!wire_.whole()) {
+      char *place = nullptr;
+      size_t room = 0, got = 0;
+      if (Failed failed = body_.place(place, room)) return failed;
+      if (Failed failed = wire_.read_body(place, room, got)) return failed;
+      if (got == 0) break;
+      if (Failed failed = body_.came(got)) return failed;
+    }
+    return body_.close();
+  }
 
  private:
   bool fail(Failed failed) {
@@ -115,12 +125,7 @@ class ExchangeStream final : public httplib::Stream {
                                std::to_string(options.limit)));
     }
     if (fail(body_.open(options))) return false;
-    // An answer without a body is one of length 0 to cpp-httplib; a chunked one ends as our reads do.
-    head_text_ = "HTTP/1.1 " + std::to_string(head.status) + " -\r\n";
-    if (head.framing == Framing::none) head_text_ += "Content-Length: 0\r\n";
-    if (head.framing == Framing::length)
-      head_text_ += "Content-Length: " + std::to_string(head.length) + "\r\n";
-    head_text_ += "\r\n";
+    head_text_ = "HTTP/1.1 " + std::to_string(head.status) + " -\r\nContent-Length: 0\r\n\r\n";
     return true;
   }
 
@@ -162,10 +167,6 @@ EngineResult run_exchange(Connection &connection, const EngineRequest &request,
   wanted.path = request.target;
   for (const auto &[name, value] : request.headers) wanted.headers.emplace(name, value);
   wanted.body.assign(request.body);
-  wanted.content_receiver = [&](const char *data, size_t size, uint64_t, uint64_t) {
-    if (Failed failed = body.write(data, size)) result.failed = std::move(failed);
-    return !result.failed;
-  };
 
   Client client;
   ExchangeStream stream(connection, request, patience, body, result);
@@ -176,7 +177,7 @@ EngineResult run_exchange(Connection &connection, const EngineRequest &request,
     result.failed = failure(MUSTER_E_INTERNAL, Phase::receive,
                             "cpp-httplib stopped the exchange without a reason");
   }
-  if (!result.failed) result.failed = body.close();
+  if (!result.failed) result.failed = stream.receive_body();
   result.reusable = !result.failed && result.head.keep_alive && stream.is_whole();
   return result;
 }

@@ -89,7 +89,9 @@ Failed Wire::read_head(Head &head) {
 }
 
 Failed Wire::take(char *data, size_t size, size_t &got) {
-  if (begin_ == end_ && size < kBufferSize) {
+  // What is framed by length is followed by nothing that the buffer would be for.
+  const bool through_buffer = size < kBufferSize && framing_ != Framing::length;
+  if (begin_ == end_ && through_buffer) {
     if (Failed failed = fill(Phase::receive, got)) return failed;
   }
   if (begin_ != end_) {
@@ -98,7 +100,7 @@ Failed Wire::take(char *data, size_t size, size_t &got) {
     begin_ += got;
     return {};
   }
-  if (size < kBufferSize) return {};  // the connection ended
+  if (through_buffer) return {};  // the connection ended
   return connection_.read(data, size, got, patience_, Phase::receive, waiting_for_body());
 }
 

@@ -23,7 +23,9 @@ class Wire {
 
   // Whether any byte of a response came.
   bool answered() const { return answered_; }
-  // The body is whole and nothing came behind it.
+  // The body is whole.
+  bool whole() const { return finished_; }
+  // And nothing came behind it.
   bool finished() const { return finished_ && begin_ == end_; }
 
  private:

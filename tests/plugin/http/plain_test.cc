@@ -1,6 +1,8 @@
 // HTTP in the clear: what is sent, and each kind of response.
 #include <doctest/doctest.h>
 
+#include <cstdio>
+
 #include "client.h"
 #include "server.h"
 
@@ -282,4 +284,32 @@ TEST_CASE("of a streamed request an error's body is kept whole and not handed ov
   CHECK(answer.status == 410);
   CHECK(answer.body == "too old");
   CHECK_FALSE(called);
+}
+
+TEST_CASE("a large body is the same, kept or streamed, however it is framed") {
+  std::string text;
+  for (int n = 0; text.size() < 3'000'000; ++n) text += std::to_string(n) + ' ';
+  char size[32];
+  std::snprintf(size, sizeof size, "%zx\r\n", text.size());
+  const std::string head = "HTTP/1.1 200 OK\r\n";
+  for (const std::string &response :
+       {ok(text), head + "Connection: close\r\n\r\n" + text,
+        head + "Transfer-Encoding: chunked\r\n\r\n" + size + text + "\r\n0\r\n\r\n"}) {
+    Server server([&](Peer &peer) {
+      peer.request();
+      peer.write(response);
+    });
+    const Answer kept = get(server.url());
+    REQUIRE_MESSAGE(kept.code == MUSTER_OK, kept.message);
+    CHECK((kept.body == text));
+    CHECK(kept.zeros_behind);
+    Ask wanted;
+    wanted.url = server.url();
+    std::string came;
+    wanted.on_body = [&](const char *data, uint64_t count) {
+      return came.append(data, count), MUSTER_OK;
+    };
+    REQUIRE(ask(wanted).code == MUSTER_OK);
+    CHECK((came == text));
+  }
 }
