@@ -3,6 +3,8 @@
 
 #include <rapidjson/document.h>
 
+#include <protozero/pbf_reader.hpp>
+
 #include "tools/muster-sim/cloud.h"
 
 using namespace muster::sim;
@@ -21,6 +23,7 @@ struct Reply {
   int status;
   std::string body;
   rapidjson::Document json;
+  std::string content_type;
 
   std::vector<std::string> names() const {
     std::vector<std::string> out;
@@ -47,15 +50,16 @@ class World {
     cloud_ = std::make_unique<Cloud>(std::move(*scenario), false, "127.0.0.1:1");
   }
 
-  Reply get(const std::string& path, const Query& query = {},
-            const std::string& authorization = {}) {
+  Reply get(const std::string& path, const Query& query = {}, const std::string& authorization = {},
+            const std::string& accept = {}) {
     Call call;
+    call.accept = accept;
     call.method = "GET";
     call.path = path;
     call.parameters = query;
     call.authorization = authorization;
     const auto answer = cloud_->serve(call).answer;
-    Reply reply{answer.status, {}, {}};
+    Reply reply{answer.status, {}, {}, answer.content_type};
     for (const auto& slice : answer.slices) reply.body += slice;
     reply.json.Parse(reply.body.c_str());
     return reply;
@@ -107,6 +111,39 @@ TEST_CASE("a selected list pages too, and tells no remaining count") {
   CHECK(rest.names() == Names{"a-2"});
 }
 
+TEST_CASE("pods come as protobuf when that is asked for, in the same pages") {
+  World world;
+  const std::string accept = "application/vnd.kubernetes.protobuf,application/json";
+  const auto json = world.get(kPods, {{"limit", "2"}});
+  const auto page = world.get(kPods, {{"limit", "2"}}, {}, accept);
+  CHECK(page.content_type == "application/vnd.kubernetes.protobuf");
+  REQUIRE(page.body.substr(0, 4) == std::string("k8s\0", 4));
+
+  Names names;
+  std::string next;
+  protozero::pbf_reader envelope(page.body.data() + 4, page.body.size() - 4);
+  REQUIRE(envelope.next(2));
+  protozero::pbf_reader list = envelope.get_message();
+  while (list.next()) {
+    const auto number = list.tag();
+    protozero::pbf_reader inside = list.get_message();
+    if (number == 1 && inside.next(3)) next = inside.get_string();
+    if (number != 2) continue;
+    REQUIRE(inside.next(1));
+    protozero::pbf_reader metadata = inside.get_message();
+    REQUIRE(metadata.next(1));
+    names.push_back(metadata.get_string());
+  }
+  CHECK(names == json.names());
+  CHECK(next.empty() == false);
+  CHECK(world.get(kPods, {{"limit", "2"}, {"continue", next}}).names() == Names{"w-2", "w-3"});
+
+  CHECK(world.get(std::string(kPods) + "/w-0", {}, {}, accept).text("kind") == "Pod");
+  World plain(std::string(kWorld) + "  protobuf: false\n");
+  CHECK(plain.get(kPods, {}, {}, accept).names().size() == 5);
+  CHECK(plain.get(kPods, {}, {}, "application/vnd.kubernetes.protobuf").status == 406);
+}
+
 TEST_CASE("page_size is the most a page has, whatever limit says") {
   World world(std::string(kWorld) + "  page_size: 3\n");
   CHECK(world.get(kPods).names().size() == 3);
@@ -127,7 +164,7 @@ TEST_CASE("a list goes on from its own state when the world changes in the middl
 TEST_CASE("a continue token that is too old is 410 with a fresh one that goes on") {
   World world(std::string(kWorld) + "  page_life: 0\n");
   const auto first = world.get(kPods, {{"limit", "2"}});
-  Reply old{0, {}, {}};
+  Reply old{0, {}, {}, {}};
   for (int tries = 0; tries < 1000 && old.status != 410;
        ++tries) {  // until a millisecond has passed
     old = world.get(kPods, {{"continue", first.meta("continue")}});

@@ -20,7 +20,7 @@ std::string_view take_piece(std::string_view& text, char separator) {
 
 }  // namespace
 
-std::optional<Form> choose_form(std::string_view accept, bool tables) {
+std::optional<Form> choose_form(std::string_view accept, bool tables, bool protobuf) {
   if (trim(accept).empty()) return Form::kJson;
   while (!accept.empty()) {
     auto clause = take_piece(accept, ',');
@@ -35,6 +35,8 @@ std::optional<Form> choose_form(std::string_view accept, bool tables) {
       if (key == "g") group = value;
       if (key == "v") version = value;
     }
+    if (protobuf && type == "application/vnd.kubernetes.protobuf" && as.empty())
+      return Form::kProtobuf;
     if (type != "application/json" && type != "application/*" && type != "*/*") continue;
     if (as.empty()) return Form::kJson;
     if (!tables || group != "meta.k8s.io" || (version != "v1" && version != "v1beta1")) continue;

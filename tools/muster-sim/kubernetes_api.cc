@@ -12,6 +12,7 @@
 #include "json.h"
 #include "list_options.h"
 #include "pod_json.h"
+#include "pod_protobuf.h"
 #include "table.h"
 #include "watch.h"
 
@@ -158,6 +159,19 @@ Answer list_as_json(const ListOptions& options, const Page& page) {
   return answer;
 }
 
+Answer list_as_protobuf(const ListOptions& options, const Page& page) {
+  Answer answer;
+  answer.content_type = "application/vnd.kubernetes.protobuf";
+  answer.owners.push_back(options.state);
+  std::size_t size = 0;
+  for (const auto& [from, to] : page.runs) size += options.state->protobuf_slice(from, to).size();
+  answer.append(protobuf_list_head(options.state->version(), page.next, page.remaining, size));
+  for (const auto& [from, to] : page.runs)
+    answer.append_view(options.state->protobuf_slice(from, to));
+  answer.append(protobuf_list_tail());
+  return answer;
+}
+
 // Tables and metadata-only lists: one text for each pod, made by write.
 template <typename Write>
 Answer list_of(const ListOptions& options, const Page& page, std::string text, Write write) {
@@ -272,7 +286,7 @@ Answer KubernetesApi::route(const Call& call, std::string_view path,
 
 Answer KubernetesApi::pods(const Call& call, const std::string& name_space,
                            const std::string& name) const {
-  const auto form = choose_form(call.accept, true);
+  const auto form = choose_form(call.accept, true, world_.protobuf && name.empty());
   if (!form) return plain_status(406, "", std::nullopt, "");
   if (!name.empty()) {
     const auto store = pods_->now();
@@ -286,6 +300,7 @@ Answer KubernetesApi::pods(const Call& call, const std::string& name_space,
   const auto& store = *options.state;
   const auto page = cut_page(options, name_space, world_.page_size);
   if (*form == Form::kJson) return list_as_json(options, page);
+  if (*form == Form::kProtobuf) return list_as_protobuf(options, page);
   if (*form == Form::kMetadataOnly) {
     auto head = list_head("PartialObjectMetadataList", "meta.k8s.io/v1", store.version(), page.next,
                           page.remaining);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "json.h"
+#include "pod_parts.h"
 
 namespace muster::sim {
 namespace {
@@ -16,10 +17,10 @@ void write_labels(JsonWriter& out, std::string_view key, const Labels& labels) {
   out.close_object();
 }
 
-// What the kubelet and the controllers leave in every real pod; more than a third of its bytes.
 void write_managed_fields(JsonWriter& out, const Pod& pod) {
-  const auto entry = [&](std::string_view manager, std::string_view subresource,
-                         std::string_view fields) {
+  out.key("managedFields");
+  out.open_array();
+  for (const auto& [manager, subresource, fields] : kManagedFields) {
     out.open_object();
     out.member("manager", manager);
     out.member("operation", "Update");
@@ -30,25 +31,7 @@ void write_managed_fields(JsonWriter& out, const Pod& pod) {
     out.raw(fields);
     out.member_unless_empty("subresource", subresource);
     out.close_object();
-  };
-  out.key("managedFields");
-  out.open_array();
-  entry(
-      "kube-controller-manager", "",
-      R"({"f:metadata":{"f:generateName":{},"f:labels":{".":{},"f:job-name":{},"f:controller-uid":{}},)"
-      R"("f:ownerReferences":{".":{},"k:{\"uid\":\"1b2f0000-0000-4000-8000-000000000001\"}":{}}},"f:spec":{)"
-      R"("f:containers":{"k:{\"name\":\"main\"}":{".":{},"f:env":{},"f:image":{},"f:imagePullPolicy":{},"f:name":{},)"
-      R"("f:resources":{".":{},"f:limits":{},"f:requests":{}},"f:terminationMessagePath":{},)"
-      R"("f:terminationMessagePolicy":{}}},"f:dnsPolicy":{},"f:enableServiceLinks":{},"f:restartPolicy":{},)"
-      R"("f:schedulerName":{},"f:securityContext":{},"f:terminationGracePeriodSeconds":{}}})");
-  entry(
-      "kubelet", "status",
-      R"({"f:status":{"f:conditions":{"k:{\"type\":\"ContainersReady\"}":{".":{},"f:lastProbeTime":{},)"
-      R"("f:lastTransitionTime":{},"f:status":{},"f:type":{}},"k:{\"type\":\"Initialized\"}":{".":{},)"
-      R"("f:lastProbeTime":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}},"k:{\"type\":\"Ready\"}":{".":{},)"
-      R"("f:lastProbeTime":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}}},"f:containerStatuses":{},)"
-      R"("f:hostIP":{},"f:hostIPs":{},"f:phase":{},"f:podIP":{},"f:podIPs":{".":{},)"
-      R"("k:{\"ip\":\"10.8.0.1\"}":{".":{},"f:ip":{}}},"f:startTime":{}}})");
+  }
   out.close_array();
 }
 
@@ -88,26 +71,6 @@ void write_metadata(JsonWriter& out, const Pod& pod, std::int64_t resource_versi
   out.close_object();
 }
 
-// Environment variables that together take exactly so many bytes: {"name":"N","value":"V"} each.
-void write_padding(JsonWriter& out, std::int64_t bytes) {
-  constexpr std::int64_t kFrame = 22;     // {"name":"","value":""}
-  constexpr std::int64_t kNameSize = 12;  // TRAINER_0001
-  constexpr std::int64_t kStep = 160;
-  constexpr std::int64_t kLeast = kFrame + kNameSize;
-  bool comma = false;
-  for (int number = 0; bytes >= kLeast + (comma ? 1 : 0); ++number) {
-    const std::int64_t left = bytes - (comma ? 1 : 0);
-    // The last one takes what is left, so that no remainder is too small for one more.
-    const std::int64_t size = left < kStep + kLeast + 1 ? left : kStep;
-    out.open_object();
-    out.member("name", fmt::format("TRAINER_{:04}", number % 10000));
-    out.member("value", std::string(static_cast<std::size_t>(size - kLeast), 'x'));
-    out.close_object();
-    bytes = left - size;
-    comma = true;
-  }
-}
-
 void write_container(JsonWriter& out, const Container& container, std::int64_t padding) {
   out.open_object();
   out.member("name", container.name);
@@ -127,7 +90,12 @@ void write_container(JsonWriter& out, const Container& container, std::int64_t p
   if (padding > 0) {
     out.key("env");
     out.open_array();
-    write_padding(out, padding);
+    for (const auto& [name, value] : padding_variables(padding)) {
+      out.open_object();
+      out.member("name", name);
+      out.member("value", value);
+      out.close_object();
+    }
     out.close_array();
   }
   out.key("resources");
@@ -168,42 +136,19 @@ void write_spec(JsonWriter& out, const Pod& pod, std::int64_t padding) {
   out.close_object();
 }
 
-void write_condition(JsonWriter& out, const Pod& pod, std::string_view type,
-                     std::string_view status, std::string_view reason, std::string_view message) {
-  out.open_object();
-  out.member("type", type);
-  out.member("status", status);
-  out.key("lastProbeTime");
-  out.null();
-  out.member("lastTransitionTime", pod.created);
-  out.member_unless_empty("reason", reason);
-  out.member_unless_empty("message", message);
-  out.close_object();
-}
-
-// The four conditions every kubelet writes, unless the scenario says them itself, then its own.
 void write_conditions(JsonWriter& out, const Pod& pod) {
-  const auto given = [&](std::string_view type) {
-    for (const auto& condition : pod.conditions) {
-      if (condition.type == type) return true;
-    }
-    return false;
-  };
   out.key("conditions");
   out.open_array();
-  const std::string_view why = pod.ready                  ? ""
-                               : pod.phase == "Succeeded" ? "PodCompleted"
-                                                          : "ContainersNotReady";
-  if (!pod.node.empty()) {
-    if (!given("Initialized")) write_condition(out, pod, "Initialized", "True", "", "");
-    if (!given("Ready")) write_condition(out, pod, "Ready", pod.ready ? "True" : "False", why, "");
-    if (!given("ContainersReady"))
-      write_condition(out, pod, "ContainersReady", pod.ready ? "True" : "False", why, "");
-    if (!given("PodScheduled")) write_condition(out, pod, "PodScheduled", "True", "", "");
-  }
-  for (const auto& condition : pod.conditions) {
-    write_condition(out, pod, condition.type, condition.status, condition.reason,
-                    condition.message);
+  for (const auto& condition : conditions_of(pod)) {
+    out.open_object();
+    out.member("type", condition.type);
+    out.member("status", condition.status);
+    out.key("lastProbeTime");
+    out.null();
+    out.member("lastTransitionTime", pod.created);
+    out.member_unless_empty("reason", condition.reason);
+    out.member_unless_empty("message", condition.message);
+    out.close_object();
   }
   out.close_array();
 }
@@ -211,21 +156,26 @@ void write_conditions(JsonWriter& out, const Pod& pod) {
 void write_container_state(JsonWriter& out, const Pod& pod) {
   out.key("state");
   out.open_object();
-  const bool ended = pod.phase == "Succeeded" || pod.phase == "Failed";
-  out.key(ended                                           ? "terminated"
-          : pod.phase == "Running" && pod.waiting.empty() ? "running"
-                                                          : "waiting");
-  out.open_object();
-  if (ended) {
-    out.member("exitCode", pod.phase == "Succeeded" ? 0 : 1);
-    out.member("reason", pod.phase == "Succeeded" ? "Completed" : "Error");
-    out.member("startedAt", pod.created);
-    out.member("finishedAt", pod.created);
-  } else if (pod.phase == "Running" && pod.waiting.empty()) {
-    out.member("startedAt", pod.created);
-  } else {
-    out.member("reason", pod.waiting.empty() ? "ContainerCreating" : pod.waiting);
-    out.member_unless_empty("message", pod.message);
+  switch (container_state(pod)) {
+    case ContainerState::kTerminated:
+      out.key("terminated");
+      out.open_object();
+      out.member("exitCode", pod.phase == "Succeeded" ? 0 : 1);
+      out.member("reason", pod.phase == "Succeeded" ? "Completed" : "Error");
+      out.member("startedAt", pod.created);
+      out.member("finishedAt", pod.created);
+      break;
+    case ContainerState::kRunning:
+      out.key("running");
+      out.open_object();
+      out.member("startedAt", pod.created);
+      break;
+    case ContainerState::kWaiting:
+      out.key("waiting");
+      out.open_object();
+      out.member("reason", waiting_reason(pod));
+      out.member_unless_empty("message", pod.message);
+      break;
   }
   out.close_object();
   out.close_object();
@@ -297,13 +247,17 @@ std::string write_pod(const Pod& pod, std::int64_t resource_version, std::int64_
 
 }  // namespace
 
-std::string pod_json(const Pod& pod, std::int64_t resource_version) {
-  std::string json = write_pod(pod, resource_version, 0);
+std::int64_t pod_padding(const Pod& pod, std::int64_t resource_version) {
+  if (pod.bytes == 0) return 0;
   constexpr std::int64_t kEnvFrame = 9;  // "env":[],
+  const std::string json = write_pod(pod, resource_version, 0);
   const std::int64_t missing = pod.bytes - static_cast<std::int64_t>(json.size()) - kEnvFrame;
   // One variable takes 34 bytes at least; a gap smaller than that stays.
-  if (missing < 34) return json;
-  return write_pod(pod, resource_version, missing);
+  return missing < 34 ? 0 : missing;
+}
+
+std::string pod_json(const Pod& pod, std::int64_t resource_version) {
+  return write_pod(pod, resource_version, pod_padding(pod, resource_version));
 }
 
 std::string pod_metadata_json(const Pod& pod, std::int64_t resource_version) {

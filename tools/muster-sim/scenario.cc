@@ -108,6 +108,7 @@ Kubernetes read_kubernetes(const YAML::Node& node, Problems& problems) {
   out.page_size = reader.number("page_size", 1, 1000000).value_or(0);
   out.page_life_ms = reader.duration_ms("page_life").value_or(out.page_life_ms);
   out.gzip = reader.boolean("gzip").value_or(true);
+  out.protobuf = reader.boolean("protobuf").value_or(true);
   out.streaming_lists = reader.boolean("streaming_lists").value_or(true);
   out.bookmark_ms = reader.duration_ms("bookmark_every").value_or(out.bookmark_ms);
   read_auth(reader, out);

@@ -44,6 +44,7 @@ struct Kubernetes {
   std::int64_t page_size = 0;          // most items a page, whatever limit says; 0: no such bound
   std::int64_t page_life_ms = 300000;  // a continue token is 410 after that
   bool gzip = true;
+  bool protobuf = true;
   bool streaming_lists = true;       // false: sendInitialEvents is 422, as with servers without it
   std::int64_t bookmark_ms = 60000;  // between the bookmarks of a watch
   std::optional<Anonymous> anonymous;  // unset: deny with TLS, allow without

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "pod_json.h"
+#include "pod_protobuf.h"
 
 namespace muster::sim {
 namespace {
@@ -68,6 +69,19 @@ PodStore::PodStore(std::vector<Pod> pods, const PodStore* before) {
 
 std::string_view PodStore::slice(std::size_t from, std::size_t to) const {
   return std::string_view(arena_).substr(offsets_[from], offsets_[to] - 1 - offsets_[from]);
+}
+
+std::string_view PodStore::protobuf_slice(std::size_t from, std::size_t to) const {
+  Protobuf& texts = *protobuf_;
+  std::call_once(texts.once, [&] {
+    for (std::size_t i = 0; i < size(); ++i) {
+      texts.offsets.push_back(texts.arena.size());
+      texts.arena += pod_protobuf_item(pods_[i], versions_[i]);
+    }
+    texts.offsets.push_back(texts.arena.size());
+  });
+  return std::string_view(texts.arena)
+      .substr(texts.offsets[from], texts.offsets[to] - texts.offsets[from]);
 }
 
 std::size_t PodStore::lower_bound(std::string_view key) const {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +32,9 @@ class PodStore {
   // The JSON of the pods [from, to), comma between them. from < to.
   std::string_view slice(std::size_t from, std::size_t to) const;
 
+  // The same as protobuf, each an item of a list; written once, when first asked for.
+  std::string_view protobuf_slice(std::size_t from, std::size_t to) const;
+
   // The places [first, second) of a namespace; all pods for "".
   std::pair<std::size_t, std::size_t> range(std::string_view name_space) const;
   // The first place whose "namespace/name" is not before the key.
@@ -43,6 +47,13 @@ class PodStore {
   std::vector<std::size_t> offsets_;  // of each pod's JSON; one more at the end
   std::string arena_;
   std::int64_t version_ = 0;
+
+  struct Protobuf {
+    std::once_flag once;
+    std::vector<std::size_t> offsets;
+    std::string arena;
+  };
+  std::unique_ptr<Protobuf> protobuf_ = std::make_unique<Protobuf>();
 };
 
 // "namespace/name", the key the store is ordered by.
