@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <future>
-#include <optional>
 #include <utility>
 
 #include "plugins/kubernetes/permissions.h"
+#include "plugins/kubernetes/pod_list_stream.h"
 #include "plugins/support/text.h"
 
 namespace muster::kubernetes {
@@ -18,6 +17,7 @@ using support::quote;
 
 constexpr uint64_t kPageMaximum = uint64_t{512} << 20;
 constexpr int kPagedAttempts = 3;
+constexpr int kPageAttempts = 3;  // at one page whose connection breaks
 
 class Lister {
  public:
@@ -61,27 +61,11 @@ class Lister {
 
   sdk::Result<PodList> pages(bool paged, bool& expired) {
     PodList pods;
+    PodListStream stream(reader_, wanted_, pods);
     std::string next;
-    auto response = fetch(paged, next, 1);
     for (int page = 1;; ++page) {
-      if (!response) return std::move(response).failure();
-      if (response->status() == 410 && !next.empty()) expired = true;
-      if (response->status() != 200) return failure_of(*response);
-
-      // This page is read while the next one is on its way. Only reading happens in the other thread (in this one, later, where
-      // no thread can be had), and it ends here.
-      const std::string_view likely = likely_next(response->body());
-      const bool ahead = !likely.empty() && likely != next;
-      std::optional<sdk::Result<sdk::Response>> following;
-      auto read = [&]() -> sdk::Result<std::string> {
-        if (!ahead) return reader_.read(response->body(), wanted_, pods);
-        auto reading = std::async(
-            std::launch::async | std::launch::deferred,
-            [this, &pods, body = response->body()] { return reader_.read(body, wanted_, pods); });
-        following.emplace(fetch(paged, std::string(likely), page + 1));
-        return reading.get();
-      }();
-      if (!read) return std::move(read).failure().with("endpoint", access_.server);
+      auto read = read_page(paged, next, page, expired, stream, pods);
+      if (!read) return std::move(read).failure();
       if (static_cast<int64_t>(pods.pods.size()) > MUSTER_TASKS_MAXIMUM)
         return sdk::Failure{MUSTER_E_RESOURCE_EXHAUSTED,
                             fmt::format("more than {} pods match {} {}", MUSTER_TASKS_MAXIMUM,
@@ -95,30 +79,59 @@ class Lister {
             "the API server's list of pods does not go on: two pages have one continue token",
             {{"endpoint", access_.server}}};
       next = *std::move(read);
-      if (!ahead || next != likely) following.emplace(fetch(paged, next, page + 1));
-      response = *std::move(following);
     }
   }
 
-  // The continue token, found without reading the page: servers write it before the items. A guess, which reading
-  // confirms; empty when there is none.
-  static std::string_view likely_next(std::string_view body) {
-    constexpr std::string_view kKey = "\"continue\":\"";
-    std::string_view head = body.substr(0, 4096);
-    head = head.substr(0, head.find("\"items\""));
-    const size_t key = head.find(kKey);
-    if (key == std::string_view::npos) return {};
-    const std::string_view token = head.substr(key + kKey.size());
-    const size_t end = token.find_first_of("\"\\");
-    return end == std::string_view::npos || token[end] != '"' ? std::string_view()
-                                                              : token.substr(0, end);
+  // Reads one page while it comes, and returns the token of the next.
+  sdk::Result<std::string> read_page(bool paged, const std::string& next, int page, bool& expired,
+                                     PodListStream& stream, PodList& pods) const {
+    const size_t before = pods.pods.size();
+    for (int attempt = 1;; ++attempt) {
+      stream.begin();
+      Reading reading{stream, {}};
+      auto response = fetch(paged, next, page, reading);
+      if (!reading.failed)
+        return std::move(reading.failed).failure().with("endpoint", access_.server);
+      if (response) {
+        if (response->status() == 410 && !next.empty()) expired = true;
+        if (response->status() != 200) return failure_of(*response);
+        auto token = stream.finish();
+        if (!token) return std::move(token).failure().with("endpoint", access_.server);
+        return token;
+      }
+      // The core tries again what did not begin to be answered; what broke in the middle is ours, for pods of it were read.
+      if (response.failure().code != MUSTER_E_UNAVAILABLE || !stream.began() ||
+          attempt == kPageAttempts)
+        return std::move(response).failure();
+      pods.pods.resize(before);
+      call_.host().log(MUSTER_LOG_DEBUG,
+                       fmt::format("kubernetes: page {} of the pods {} broke off; it is asked for "
+                                   "again",
+                                   page, quote(selector_.text)));
+    }
   }
 
-  sdk::Result<sdk::Response> fetch(bool paged, const std::string& next, int page) const {
+  struct Reading {
+    PodListStream& stream;
+    sdk::Status failed;
+    static int32_t take(void* ctx, const char* data, uint64_t size) {
+      auto& reading = *static_cast<Reading*>(ctx);
+      try {
+        reading.failed = reading.stream.take({data, size});
+      } catch (const std::bad_alloc&) {
+        reading.failed = sdk::Failure{
+            MUSTER_E_RESOURCE_EXHAUSTED, "out of memory while reading a list of pods", {}};
+      }
+      return reading.failed ? MUSTER_OK : reading.failed.failure().code;
+    }
+  };
+
+  sdk::Result<sdk::Response> fetch(bool paged, const std::string& next, int page,
+                                   Reading& reading) const {
     if (call_.cancelled())
       return sdk::Failure{MUSTER_E_CANCELLED, "listing pods was cancelled", {}};
     call_.progress(fmt::format("page {} of the pods {}", page, quote(selector_.text)));
-    auto response = get(url(paged, next), page);
+    auto response = get(url(paged, next), page, reading);
     if (response) return response;
     sdk::Failure failure = std::move(response).failure();
     failure.details.emplace_back("endpoint", access_.server);
@@ -129,9 +142,9 @@ class Lister {
     return failure;
   }
 
-  sdk::Result<sdk::Response> get(const std::string& url, int page) const {
-    constexpr std::string_view kJson = "application/json";
-    const muster_http_header_v1 accept = {"Accept", kJson.data(), kJson.size()};
+  sdk::Result<sdk::Response> get(const std::string& url, int page, Reading& reading) const {
+    constexpr std::string_view kForms = "application/vnd.kubernetes.protobuf,application/json";
+    const muster_http_header_v1 accept = {"Accept", kForms.data(), kForms.size()};
     const std::string purpose = page == 1
                                     ? fmt::format("list the pods {}", selector_.text)
                                     : fmt::format("page {} of the pods {}", page, selector_.text);
@@ -144,12 +157,16 @@ class Lister {
     request.header_count = 1;
     request.maximum_body_size = kPageMaximum;
     request.purpose = purpose.c_str();
+    request.on_body = Reading::take;
+    request.on_body_ctx = &reading;
     return access_.send(request, call_);
   }
 
   // What the server said, in one line; the body itself where it is short and no Status.
   static std::string said(const sdk::Response& response) {
-    ApiStatus status = read_status(response.body());
+    const ApiStatus status = response.body().starts_with(kProtobufMagic)
+                                 ? read_protobuf_status(response.body())
+                                 : read_status(response.body());
     if (!status.message.empty()) return quote(status.message, 500);
     const std::string_view text = support::trimmed(response.body());
     return text.empty() ? "nothing more" : quote(text, 200);

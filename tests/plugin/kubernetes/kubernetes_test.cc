@@ -20,6 +20,16 @@ constexpr const char* kIndex = "batch.kubernetes.io/job-completion-index";
 
 const std::string kTwoJobs = R"({"job_to_label_mapping": {"worker": ["app=w"], "ps": ["app=p"]}})";
 
+// A list of one running pod. All of it is short: each length is one byte.
+std::string protobuf_list(const std::string& name, const std::string& ip) {
+  const auto field = [](char number, const std::string& value) {
+    return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(value.size())} + value;
+  };
+  const std::string pod = field(1, field(1, name)) + field(3, field(1, "Running") + field(6, ip));
+  return std::string("k8s\0", 4) + field(1, field(1, "v1") + field(2, "PodList")) +
+         field(2, field(2, pod));
+}
+
 }  // namespace
 
 TEST_CASE("running pods are tasks with the pod's address, and the core ranks them by name") {
@@ -250,6 +260,54 @@ TEST_CASE("a list that grew too old is begun again, and pages of two moments are
   const auto answer = ask("kubernetes", "{}", world);
   CHECK(answer.cluster() == "worker:all-0=10.8.9.1:8470 worker:all-1=10.8.9.2:8470");
   CHECK(lists == 4);
+}
+
+TEST_CASE("a page that breaks off is asked for again, and none of its pods counts twice") {
+  World world = lab({});
+  int broken = 0, breaks = 2;
+  world.serve = [&](const Request& request) {
+    Response response;
+    if (query(request.url, "continue").empty()) {
+      response.body = list_json({{"w-0", "10.8.0.1"}}, "two");
+    } else {
+      response.body = list_json({{"w-1", "10.8.0.2"}});
+      if (broken < breaks) {
+        ++broken;
+        response.broken = true;  // when this pod has been read already
+        response.body = protobuf_list("w-1", "10.8.0.2");
+        response.code = MUSTER_E_UNAVAILABLE;
+        response.message = "the body was cut off";
+      }
+    }
+    return response;
+  };
+  const auto answer = ask("kubernetes", "{}", world);
+  CHECK(answer.code == MUSTER_OK);
+  CHECK(answer.message == "");
+  CHECK(answer.cluster() == "worker:w-0=10.8.0.1:8470 worker:w-1=10.8.0.2:8470");
+  CHECK(answer.requests.size() == 4);
+
+  broken = 0, breaks = 100;
+  CHECK(ask("kubernetes", "{}", world).code == MUSTER_E_UNAVAILABLE);
+  CHECK(broken == 3);
+}
+
+TEST_CASE("protobuf is asked for first, and understood: pods, and the words of a refusal") {
+  World world = lab({});
+  Response response;
+  response.body = protobuf_list("w-0", "10.8.0.1");
+  world.serve = [&](const Request&) { return response; };
+  const auto answer = ask("kubernetes", "{}", world);
+  CHECK_MESSAGE(answer.cluster() == "worker:w-0=10.8.0.1:8470", answer.message);
+  CHECK(answer.requests.at(0).headers.at("Accept") ==
+        "application/vnd.kubernetes.protobuf,application/json");
+
+  response.status = 403;
+  response.body = std::string("k8s\0", 4) + std::string("\x0a\x0c\x0a\x02v1\x12\x06Status", 14) +
+                  "\x12\x0b\x1a\x09" + "forbidden";
+  const auto refused = ask("kubernetes", "{}", world);
+  CHECK(refused.code == MUSTER_E_PERMISSION_DENIED);
+  CHECK(refused.message.ends_with("may not list pods in namespace 'default': 'forbidden'"));
 }
 
 TEST_CASE("a list that never ends is told and not followed for ever") {

@@ -210,6 +210,8 @@ int32_t send(const muster_call_v1* call, const muster_http_request_v1* r,
     served.message = "connection refused by " + request.url;
   }
   if (core.world.rotate && core.answer.requests.size() == 1) core.world.rotate(core.world);
+  if (served.broken && r->on_body != nullptr)
+    r->on_body(r->on_body_ctx, served.body.data(), served.body.size());
   if (served.code != MUSTER_OK)
     return set_error(error, served.code, served.message.data(), served.message.size());
   response->status = served.status;

@@ -31,6 +31,7 @@ struct Response {
   std::map<std::string, std::string> headers;
   int32_t code = MUSTER_OK;
   std::string message;
+  bool broken = false;  // the failure came after the body
 };
 
 // A program as a plugin ran it.
