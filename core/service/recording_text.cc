@@ -18,8 +18,7 @@ constexpr int64_t kSecond_ns = 1'000'000'000;
 
 bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
-// Walks over JSON and tells for each byte whether it is inside a string. Broken JSON is walked over in the same way each time, which is
-// all that giving back the same bytes needs.
+// Walks over JSON, broken or not, and tells for each byte whether it is inside a string.
 class JsonWalk {
  public:
   // To be asked once for each byte, in order: true inside of a string, its quotes included.
@@ -106,17 +105,11 @@ std::string block(std::string_view text, size_t indent) {
   return block;
 }
 
-// JSON that squeezing gives back: begins and ends like an object or an array, has no blank outside of strings but a newline at the end.
-bool is_squeezed_json(std::string_view text) {
+// Begins and ends like an object or an array: worth laying out.
+bool looks_like_json(std::string_view text) {
   if (!text.empty() && text.back() == '\n') text.remove_suffix(1);
-  if (text.empty() || (text.front() != '{' && text.front() != '[') ||
-      (text.back() != '}' && text.back() != ']'))
-    return false;
-  JsonWalk walk;
-  for (const char c : text) {
-    if (!walk.in_string(c) && is_blank(c)) return false;
-  }
-  return true;
+  return !text.empty() && (text.front() == '{' || text.front() == '[') &&
+         (text.back() == '}' || text.back() == ']');
 }
 
 }  // namespace
@@ -171,9 +164,11 @@ std::string yaml_entry(std::string_view key, std::string_view value, size_t inde
   const std::string head = yaml_key(key) + ": ";
   const std::string inner = fmt::format("{}:\n{:{}}", yaml_key(key), "", indent + 2);
   if (!is_utf8(value)) return fmt::format("{}base64: \"{}\"\n", inner, base64_encode(value));
-  if (body && is_squeezed_json(value)) {
+  if (body && looks_like_json(value)) {
     const std::string laid_out = lay_out_json(value);
-    if (fits_block(laid_out)) return inner + "json: " + block(laid_out, indent + 4);
+    // What is broken or has blanks of its own does not come back from being laid out.
+    if (fits_block(laid_out) && squeeze_json(laid_out) == value)
+      return inner + "json: " + block(laid_out, indent + 4);
   }
   if (fits_block(value)) return head + block(value, indent + 2);
   return head + yaml_quote(value) + '\n';

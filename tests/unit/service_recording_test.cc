@@ -365,6 +365,23 @@ TEST_CASE("any text comes back from a recording as it was") {
   }
 }
 
+TEST_CASE("a body that is broken JSON comes back as it was") {
+  for (const std::string body :
+       {"{\"}\n", "[\"]\n", "{\"\\}\n", "{\"a\":\"}\n", "{}}", "[}\n", "{\"a\" :1}"}) {
+    CAPTURE(body);
+    RecordedExchange exchange;
+    exchange.method = "GET";
+    exchange.url = "http://h/";
+    exchange.status = 200;
+    exchange.response_body = body;
+    RecordedResolvers resolvers;
+    resolvers["cluster"].exchanges = {exchange};
+    const Result<RecordedResolvers> read = read_recording(recorded(resolvers), "r");
+    REQUIRE_MESSAGE(read.ok(), read.error().message);
+    CHECK(read->at("cluster").exchanges.at(0).response_body == body);
+  }
+}
+
 TEST_CASE("what is wrong with a recording is told with its place") {
   CHECK(wrong("hello") ==
         "r.yaml:1:1: this is not a recording of muster: it has no 'muster_recording: 1'");
