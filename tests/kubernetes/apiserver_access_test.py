@@ -1,4 +1,5 @@
 """Ways to be somebody at the real kube-apiserver: certificate, token, token file, service account, inside a pod."""
+import json
 import os
 import shutil
 import sys
@@ -6,10 +7,11 @@ import time
 import unittest
 
 from apiserver import ApiServer, encoded, read
-from asking import ask
+from asking import PLUGINS, ask
 from mount_namespace import in_pod, may_mount
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "launcher"))
+from muster_by_ctypes import Cluster, load  # noqa: E402
 
 
 def setUpModule():
@@ -84,6 +86,58 @@ class Users(World):
                                  {"certificate-authority": os.path.join(server.ready["directory"], "carol.crt")})
         run = ask(server, "{worker: [app=t]}", "--timeout", "5s", env={"KUBECONFIG": path})
         self.refused(run, "certificate", code=12)
+
+
+class Programs(World):
+    """A credential program that prints what stands in a file, and how often it ran."""
+
+    def setUp(self):
+        self.program = os.path.join(server.folder.name, "fetch")
+        with open(self.program, "w") as file:
+            file.write('#!/bin/sh\necho ran >> "$0.ran"\ncat "$0.print"\n')
+        os.chmod(self.program, 0o755)
+        with open(self.program + ".ran", "w"):
+            pass
+
+    def user(self):
+        return {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": self.program,
+                         "interactiveMode": "Never"}}
+
+    def prints(self, **status):
+        with open(self.program + ".print", "w") as file:
+            json.dump({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": status}, file)
+
+    def test_the_token_or_the_certificate_of_a_program(self):
+        server.namespace("programs")
+        server.pod("programs", "w-0", {"app": "t"}, "10.8.0.1")
+        server.allow("programs", "Group", "trainers")
+        self.prints(token=read(server.ready["token_file"]))
+        self.gives(ML, self.ask_as(self.user(), "programs"))
+        folder = server.ready["directory"]
+        self.prints(clientCertificateData=read(os.path.join(folder, "carol.crt")),
+                    clientKeyData=read(os.path.join(folder, "carol.key")))
+        self.gives(ML, self.ask_as(self.user(), "programs"))
+        self.prints(token="no-token-of-this-server")
+        self.refused(self.ask_as(self.user(), "programs"), "Unauthorized")
+
+    def test_a_token_that_the_server_refuses_after_a_while_is_fetched_anew(self):
+        server.namespace("renewal")
+        server.pod("renewal", "w-0", {"app": "t"}, "10.8.0.1")
+        account = "/api/v1/namespaces/renewal/serviceaccounts/trainer"
+        self.prints(token=server.account("renewal", "trainer"))
+        server.allow("renewal", "ServiceAccount", "trainer")
+        load(os.environ["MUSTER_TEST_LIBRARY"])
+        config = ("cluster: {backend: kubernetes, options: {job_to_label_mapping: {worker: [app=t]}, "
+                  f"kubeconfig: '{server.kubeconfig(self.user(), 'renewal')}'}}}}")
+        with Cluster(config, plugin_dir=PLUGINS) as cluster:
+            for runs in (1, 1):
+                self.assertEqual(cluster.resolve()["cluster"], ML)
+                self.assertEqual(len(read(self.program + ".ran").splitlines()), runs)
+            server.must("DELETE", account)
+            self.prints(token=server.account("renewal", "trainer"))
+            server.command("restart")  # else it believes for ten seconds what it has once seen
+            self.assertEqual(cluster.resolve()["cluster"], ML)
+            self.assertEqual(len(read(self.program + ".ran").splitlines()), 2)
 
 
 class ServiceAccounts(World):
