@@ -162,11 +162,14 @@ class Lister {
     return access_.send(request, call_);
   }
 
+  static ApiStatus status_of(const sdk::Response& response) {
+    return response.body().starts_with(kProtobufMagic) ? read_protobuf_status(response.body())
+                                                       : read_status(response.body());
+  }
+
   // What the server said, in one line; the body itself where it is short and no Status.
   static std::string said(const sdk::Response& response) {
-    const ApiStatus status = response.body().starts_with(kProtobufMagic)
-                                 ? read_protobuf_status(response.body())
-                                 : read_status(response.body());
+    const ApiStatus status = status_of(response);
     if (!status.message.empty()) return quote(status.message, 500);
     const std::string_view text = support::trimmed(response.body());
     return text.empty() ? "nothing more" : quote(text, 200);
@@ -200,9 +203,9 @@ class Lister {
                        fmt::format("the credentials {}({}) may not list pods {}: {}",
                                    access_.user.empty() ? "" : access_.user + " ", access_.origin,
                                    where(), words))
-            .with("hint", how_to_permit({"", "pods", "list"},
-                                        refused_user(read_status(response.body()).message),
-                                        options_.all_namespaces ? "" : access_.name_space));
+            .with("hint",
+                  how_to_permit({"", "pods", "list"}, refused_user(status_of(response).message),
+                                options_.all_namespaces ? "" : access_.name_space));
       case 404:
         return failure(MUSTER_E_NOT_FOUND, fmt::format("there is no Kubernetes API at {} ({}): {}",
                                                        access_.server, access_.origin, words));
