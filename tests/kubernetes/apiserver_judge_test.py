@@ -2,11 +2,13 @@
 plugins/kubernetes/README.md written down here once more."""
 import json
 import random
+import re
 import subprocess
 import unittest
 
 from apiserver import ApiServer
 from asking import ask, kubectl_or_skip
+from between import Between
 
 KUBECTL = kubectl_or_skip()
 # What a pod can be like; no `ip` in those that have none.
@@ -99,6 +101,19 @@ class Judge(unittest.TestCase):
         # Else the worlds would be too poor to judge by.
         self.assertGreater(len(tasks_seen), 12)
         self.assertGreater(len(missing_seen), 24)
+
+    def test_the_answer_is_the_same_as_protobuf_and_as_JSON(self):
+        for selectors in SELECTORS:
+            answers = []
+            for accept, kind in ((None, "application/vnd.kubernetes.protobuf"), ("application/json", "application/json")):
+                between = Between(server, accept=accept)
+                run = between.ask("ml", json.dumps({"worker": selectors}), options=["page_size=4"])
+                self.assertEqual(between.kinds, {kind}, run)
+                answer = run.answer or {"tasks": run.code, "jobs": None, "warnings": None}
+                # Ages differ by what passed between the two.
+                answers.append(re.sub(r"\b(\d+[smh])+\b", "", json.dumps([answer[key] for key in ("tasks", "jobs", "warnings")])))
+            with self.subTest(selectors=selectors):
+                self.assertEqual(answers[0], answers[1])
 
 
 if __name__ == "__main__":

@@ -1,14 +1,11 @@
 """Long lists of the real kube-apiserver: pages of one moment, also when the server forgets that moment in between."""
-import http.client
-import http.server
 import os
-import ssl
 import sys
-import threading
 import unittest
 
 from apiserver import ApiServer
 from asking import PLUGINS, ask
+from between import Between
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "launcher"))
 from muster_by_ctypes import Cluster, load  # noqa: E402
@@ -22,49 +19,6 @@ def setUpModule():
 
 def tearDownModule():
     server.__exit__()
-
-
-class Between:
-    """A plain http proxy to the server, which logs in as the administrator, as kubectl proxy does. Before it passes on a
-    request for a further page it calls `before_page`."""
-
-    def __init__(self, before_page):
-        self.statuses = []
-        between = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_GET(self):
-                if "continue=" in self.path:
-                    before_page()
-                context = ssl.create_default_context(cafile=server.ready["ca"])
-                context.load_cert_chain(server.ready["client_certificate"], server.ready["client_key"])
-                upstream = http.client.HTTPSConnection(server.ready["host"], server.ready["port"], timeout=30, context=context)
-                accept = {"Accept": self.headers.get("Accept", ""), "User-Agent": "muster-tests", "Accept-Encoding": "identity"}
-                upstream.request("GET", self.path, headers=accept)
-                response = upstream.getresponse()
-                body = response.read()
-                upstream.close()
-                between.statuses.append(response.status)
-                self.send_response(response.status)
-                self.send_header("Content-Type", response.getheader("Content-Type"))
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_):
-                pass
-
-        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.http.serve_forever, daemon=True).start()
-
-    def ask(self, namespace, *options):
-        path = server.kubeconfig({}, namespace, {"server": f"http://127.0.0.1:{self.http.server_address[1]}"}, "between")
-        run = ask(server, env={"KUBECONFIG": path}, options=options)
-        self.http.shutdown()
-        self.http.server_close()
-        return run
 
 
 class Pages(unittest.TestCase):
@@ -101,9 +55,10 @@ class Pages(unittest.TestCase):
 
     def test_what_changes_between_pages_is_not_in_them(self):
         _, move = self.world("moving")
-        between = Between(move)
-        self.of_one_moment(1, between.ask("moving", "page_size=4"))
+        between = Between(server, move)
+        self.of_one_moment(1, between.ask("moving", options=["page_size=4"]))
         self.assertEqual(between.statuses, [200, 200, 200])
+        self.assertEqual(between.kinds, {"application/vnd.kubernetes.protobuf"})
 
     def test_a_moment_forgotten_between_pages_is_not_mixed_with_the_next(self):
         moved, move = self.world("forgotten-once")
@@ -113,8 +68,8 @@ class Pages(unittest.TestCase):
                 move()
                 server.command("compact")
 
-        between = Between(forget)
-        self.of_one_moment(2, between.ask("forgotten-once", "page_size=4"))
+        between = Between(server, forget)
+        self.of_one_moment(2, between.ask("forgotten-once", options=["page_size=4"]))
         self.assertEqual(between.statuses, [200, 410, 200, 200, 200])
 
     def test_a_server_that_forgets_again_and_again_is_asked_for_all_at_once(self):
@@ -124,8 +79,8 @@ class Pages(unittest.TestCase):
             move()
             server.command("compact")
 
-        between = Between(forget)
-        run = between.ask("forgotten-always", "page_size=4")
+        between = Between(server, forget)
+        run = between.ask("forgotten-always", options=["page_size=4"])
         self.of_one_moment(moved[0], run)
         self.assertGreater(between.statuses.count(410), 1)
         self.assertEqual(between.statuses[-2:], [410, 200])
