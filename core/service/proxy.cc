@@ -17,8 +17,6 @@
 namespace muster {
 namespace {
 
-constexpr int64_t kProxyPort = 80;
-
 // An IP address as 16 bytes, IPv4 as the IPv4-mapped IPv6 address: one way to compare.
 using Ip = std::array<uint8_t, 16>;
 constexpr size_t kMappedBits = 96;
@@ -129,14 +127,18 @@ Result<Proxy> parse_proxy(const std::string& text, const std::string& source) {
   Proxy proxy;
   proxy.source = source;
   std::string_view rest = text;
-  const size_t scheme_end = rest.find("://");
-  if (scheme_end != std::string_view::npos) {
-    const std::string_view scheme = rest.substr(0, scheme_end);
-    if (!equal_without_case(scheme, "http")) {
-      return refuse(fmt::format("its scheme is {}, and only http:// is there", quote(scheme, 20)));
-    }
-    rest.remove_prefix(scheme_end + 3);
+  std::string scheme = "http";
+  if (const size_t end = rest.find("://"); end != std::string_view::npos) {
+    scheme = lower_case(rest.substr(0, end));
+    rest.remove_prefix(end + 3);
   }
+  const int64_t port = scheme == "http"     ? 80
+                       : scheme == "https"  ? 443
+                       : scheme == "socks5" ? 1080
+                                            : 0;
+  if (port == 0)
+    return refuse(fmt::format("its scheme is {}, and only http, https and socks5 are there",
+                              quote(scheme, 20)));
   rest = rest.substr(0, rest.find_first_of("/?#"));
   if (const size_t at = rest.rfind('@'); at != std::string_view::npos) {
     proxy.user_info = rest.substr(0, at);
@@ -150,14 +152,14 @@ Result<Proxy> parse_proxy(const std::string& text, const std::string& source) {
   }
   Result<Address> address = Address::parse(rest);
   if (!address) {
-    Result<Address> without_port = Address::from_host(rest, kProxyPort);
+    Result<Address> without_port = Address::from_host(rest, port);
     if (!without_port || (without_port->is_ipv6() && rest.front() != '['))
       return refuse(address.error().message);
     address = std::move(without_port);
   }
-  proxy.shown = fmt::format("http://{}", address->to_string());
-  proxy.url = fmt::format("http://{}{}{}", proxy.user_info, proxy.user_info.empty() ? "" : "@",
-                          address->to_string());
+  proxy.shown = fmt::format("{}://{}", scheme, address->to_string());
+  proxy.url = fmt::format("{}://{}{}{}", scheme, proxy.user_info,
+                          proxy.user_info.empty() ? "" : "@", address->to_string());
   return proxy;
 }
 

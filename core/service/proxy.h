@@ -11,7 +11,7 @@
 namespace muster {
 
 struct Proxy {
-  std::string url;        // "http://[user:password@]host:port"; "" for none
+  std::string url;        // "http://[user:password@]host:port", or https or socks5; "" for none
   std::string shown;      // the same without user and password
   std::string source;     // "HTTPS_PROXY": where it comes from
   std::string password;   // as written, and
@@ -27,7 +27,7 @@ using Variables = std::function<std::optional<std::string>(const std::string& na
 //  - NO_PROXY, no_proxy: a list with commas of '*', IP addresses, CIDR blocks, names ('example.com' means its subdomains too,
 //    '.example.com' and '*.example.com' only those), each with an optional port.
 //  - 'localhost' and loopback addresses are asked directly always.
-// kFailedPrecondition when the proxy that applies is none that can be used (socks5://, https://).
+// kFailedPrecondition when the proxy that applies is none that can be used (socks4://).
 Result<Proxy> choose_proxy(const Url& url, const Variables& variables);
 
 // Checks a proxy's URL; `source` says where it was written.

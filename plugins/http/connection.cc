@@ -17,9 +17,11 @@ Connection::~Connection() {
     // One try to say goodbye; nobody waits for it.
     if (!forgotten_ && !tls_dead_ && !broke_ && SSL_is_init_finished(ssl_)) {
       SSL_shutdown(ssl_);
-      ERR_clear_error();
+    } else if (to_proxy_) {
+      SSL_set_quiet_shutdown(to_proxy_, 1);
     }
     SSL_free(ssl_);
+    ERR_clear_error();
   }
   close(fd_);
 }
@@ -42,7 +44,7 @@ Failed Connection::after_ssl(int result, int saved_errno, const Patience &patien
     closed = true;
     return {};
   }
-  TlsTrouble trouble = tls_trouble(ssl_, result, saved_errno, findings_);
+  TlsTrouble trouble = tls_trouble(ssl_, result, saved_errno, layers_.back()->findings);
   tls_dead_ = true;
   broke_ = trouble.closed;
   if (phase == Phase::tls) {
@@ -61,16 +63,26 @@ Failed Connection::after_ssl(int result, int saved_errno, const Patience &patien
 
 Failed Connection::start_tls(std::shared_ptr<TlsIdentity> identity, const std::string &name,
                              const std::string &endpoint, const Patience &patience) {
-  identity_ = std::move(identity);
   endpoint_ = endpoint;
-  findings_.name = name;
-  findings_.endpoint = endpoint;
-  ssl_ = make_ssl(*identity_, fd_, findings_);
-  if (!ssl_) {
+  Layer &layer = *layers_.emplace_back(std::make_unique<Layer>());
+  layer.identity = std::move(identity);
+  layer.findings.name = name;
+  layer.findings.endpoint = endpoint;
+  SSL *ssl = make_ssl(*layer.identity, fd_, layer.findings);
+  BIO *through = ssl && ssl_ ? BIO_new(BIO_f_ssl()) : nullptr;
+  if (!ssl || (ssl_ && !through)) {
+    SSL_free(ssl);
+    layers_.pop_back();
     ERR_clear_error();
     return failure(MUSTER_E_INVALID_ARGUMENT, Phase::tls,
                    "TLS cannot ask for the name " + quoted(name));
   }
+  if (through) {
+    to_proxy_ = ssl_;
+    BIO_set_ssl(through, ssl_, BIO_CLOSE);
+    SSL_set_bio(ssl, through, through);
+  }
+  ssl_ = ssl;
   const std::string waited_for = "the TLS handshake with " + quoted(endpoint_);
   for (;;) {
     ERR_clear_error();

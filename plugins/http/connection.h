@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "plugins/http/patience.h"
 #include "plugins/http/tls.h"
@@ -20,7 +21,7 @@ class Connection {
   Connection &operator=(const Connection &) = delete;
   ~Connection();
 
-  // Shakes hands and verifies that the server is `name` (a DNS name or an IP address).
+  // Shakes hands, through the TLS that there may be already (to a proxy), and verifies that the server is `name` (a DNS name or an IP address).
   Failed start_tls(std::shared_ptr<TlsIdentity> identity, const std::string &name,
                    const std::string &endpoint, const Patience &patience);
 
@@ -52,9 +53,14 @@ class Connection {
 
   int fd_;
   std::string endpoint_;
-  SSL *ssl_ = nullptr;
-  std::shared_ptr<TlsIdentity> identity_;
-  TlsFindings findings_;
+  // What one TLS stands on. OpenSSL keeps the address of the findings.
+  struct Layer {
+    std::shared_ptr<TlsIdentity> identity;
+    TlsFindings findings;
+  };
+  SSL *ssl_ = nullptr;       // the innermost, which owns
+  SSL *to_proxy_ = nullptr;  // that around it
+  std::vector<std::unique_ptr<Layer>> layers_;
   bool broke_ = false;
   bool forgotten_ = false;
   bool tls_dead_ = false;  // after a fatal error nothing may be sent, not even close_notify

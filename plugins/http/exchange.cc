@@ -6,6 +6,7 @@
 #include "plugins/http/engine.h"
 #include "plugins/http/pool.h"
 #include "plugins/http/resolver.h"
+#include "plugins/http/socks.h"
 #include "plugins/http/wire.h"
 #include "plugins/http/words.h"
 
@@ -18,8 +19,8 @@ Failed open_tunnel(Connection &connection, const Request &request, const Patienc
   const std::string server = request.url.endpoint.text();
   const std::string proxy = quoted(request.proxy.endpoint.text());
   std::string text = "CONNECT " + server + " HTTP/1.1\r\nHost: " + server + "\r\n";
-  if (!request.proxy.authorization.empty())
-    text += "Proxy-Authorization: " + request.proxy.authorization + "\r\n";
+  const std::string authorization = request.proxy.authorization();
+  if (!authorization.empty()) text += "Proxy-Authorization: " + authorization + "\r\n";
   text += "\r\n";
 
   const auto told = [&](Failure failed) {
@@ -41,9 +42,8 @@ Failed open_tunnel(Connection &connection, const Request &request, const Patienc
   std::string hint;
   int32_t code = MUSTER_E_FAILED_PRECONDITION;
   if (head.status == 407) {
-    why += request.proxy.authorization.empty()
-               ? " (it wants a user and a password)"
-               : " (it does not accept the user and password of the proxy's URL)";
+    why += authorization.empty() ? " (it wants a user and a password)"
+                                 : " (it does not accept the user and password of the proxy's URL)";
     hint = "give the proxy's user and password in its URL (http://USER:PASSWORD@HOST:PORT)";
   } else if (head.status == 403) {
     why += " (it does not allow this server)";
@@ -52,6 +52,18 @@ Failed open_tunnel(Connection &connection, const Request &request, const Patienc
     code = MUSTER_E_UNAVAILABLE;
   }
   return told(failure(code, Phase::proxy, std::move(why), std::move(hint)));
+}
+
+// As Go's net/http does it: the proxy too is verified by the request's authorities. It does not learn who we are to the server.
+Failed start_tls_to_proxy(const Request &request, const Patience &patience,
+                          Connection &connection) {
+  TlsMaterial material;
+  material.ca_pem = request.tls.ca_pem;
+  material.insecure = request.tls.insecure;
+  std::shared_ptr<TlsIdentity> identity;
+  if (Failed failed = TlsIdentity::get(material, identity)) return failed;
+  const Endpoint &proxy = request.proxy.endpoint;
+  return connection.start_tls(std::move(identity), proxy.plain_host(), proxy.text(), patience);
 }
 
 // A new connection for `request`, with its tunnel and TLS.
@@ -69,11 +81,18 @@ Failed connect(const Request &request, std::shared_ptr<TlsIdentity> identity,
   if (Failed failed = dial(addresses, endpoint.text(), patience, fd))
     return told(std::move(*failed));
   connection = std::make_unique<Connection>(fd, endpoint.text());
-  if (!request.url.https) return {};
-
-  if (request.through_proxy) {
+  const bool socks = request.through_proxy && request.proxy.kind == Proxy::Kind::socks5;
+  if (request.through_proxy && request.proxy.kind == Proxy::Kind::https) {
+    if (Failed failed = start_tls_to_proxy(request, patience, *connection))
+      return told(std::move(*failed));
+  }
+  if (socks) {
+    if (Failed failed = open_socks(*connection, request.proxy, request.url.endpoint, patience))
+      return failed;
+  } else if (request.through_proxy && request.url.https) {
     if (Failed failed = open_tunnel(*connection, request, patience)) return failed;
   }
+  if (!request.url.https) return {};
   const std::string name = request.tls.server_name.empty() ? request.url.endpoint.plain_host()
                                                            : std::string(request.tls.server_name);
   return connection->start_tls(std::move(identity), name, request.url.endpoint.text(), patience);
@@ -82,7 +101,9 @@ Failed connect(const Request &request, std::shared_ptr<TlsIdentity> identity,
 std::string pool_key(const Request &request) {
   std::string key = (request.url.https ? "https " : "http ") + request.url.endpoint.text();
   if (request.through_proxy) {
-    key += " by " + request.proxy.endpoint.text() + ' ' + request.proxy.authorization;
+    key += " by " + std::to_string(static_cast<int>(request.proxy.kind)) + ' ' +
+           request.proxy.endpoint.text() + ' ' + request.proxy.authorization();
+    if (request.proxy.kind == Proxy::Kind::https) key += " as " + request.tls.hash();
   }
   if (request.url.https) key += " as " + request.tls.hash();
   return key;
@@ -93,11 +114,10 @@ EngineRequest engine_request(const Request &request) {
   result.method = request.method;
   result.target = request.url.target;
   result.headers = request.headers;
-  if (request.through_proxy && !request.url.https) {
+  if (request.through_proxy && !request.url.https && request.proxy.kind != Proxy::Kind::socks5) {
     result.target = "http://" + request.url.host_header() + request.url.target;
-    if (!request.proxy.authorization.empty()) {
-      result.headers.emplace_back("Proxy-Authorization", request.proxy.authorization);
-    }
+    if (std::string authorization = request.proxy.authorization(); !authorization.empty())
+      result.headers.emplace_back("Proxy-Authorization", std::move(authorization));
   }
   result.body = request.body;
   result.limit = request.limit;

@@ -176,13 +176,22 @@ Failed parse_url(std::string_view text, Url &url) {
   return {};
 }
 
+std::string Proxy::authorization() const {
+  return user.empty() && password.empty() ? "" : "Basic " + base64(user + ':' + password);
+}
+
 Failed parse_proxy(std::string_view text, Proxy &proxy) {
   const auto bad = [&](std::string_view why) { return bad_url("the proxy", showable(text), why); };
 
   std::string_view rest = text;
   if (const size_t scheme = text.find("://"); scheme != std::string_view::npos) {
-    if (!equal_ignoring_case(text.substr(0, scheme), "http")) {
-      return bad("only http:// proxies are supported, neither https:// nor socks ones");
+    const std::string_view name = text.substr(0, scheme);
+    if (equal_ignoring_case(name, "https")) {
+      proxy.kind = Proxy::Kind::https;
+    } else if (equal_ignoring_case(name, "socks5")) {
+      proxy.kind = Proxy::Kind::socks5;
+    } else if (!equal_ignoring_case(name, "http")) {
+      return bad("only http://, https:// and socks5:// proxies are supported");
     }
     rest = text.substr(scheme + 3);
   }
@@ -192,11 +201,14 @@ Failed parse_proxy(std::string_view text, Proxy &proxy) {
     const size_t colon = user_info.find(':');
     const std::string_view password =
         colon == std::string_view::npos ? "" : user_info.substr(colon + 1);
-    proxy.authorization = "Basic " + base64(percent_decoded(user_info.substr(0, colon)) + ':' +
-                                            percent_decoded(password));
+    proxy.user = percent_decoded(user_info.substr(0, colon));
+    proxy.password = percent_decoded(password);
     rest = rest.substr(at + 1);
   }
-  if (std::string why = parse_endpoint(rest, 80, proxy.endpoint); !why.empty()) return bad(why);
+  const uint16_t port = proxy.kind == Proxy::Kind::http    ? 80
+                        : proxy.kind == Proxy::Kind::https ? 443
+                                                           : 1080;
+  if (std::string why = parse_endpoint(rest, port, proxy.endpoint); !why.empty()) return bad(why);
   return {};
 }
 

@@ -35,13 +35,18 @@ struct Url {
 // Messages name no user info and no query. INVALID_ARGUMENT on failure.
 Failed parse_url(std::string_view text, Url &url);
 
-// "http://[user[:password]@]host[:port][/]"; without a scheme it is read as http.
+// "SCHEME://[user[:password]@]host[:port][/]", with http, https or socks5; without a scheme it is read as http.
 struct Proxy {
+  enum class Kind { http, https, socks5 };
+  Kind kind = Kind::http;
   Endpoint endpoint;
-  std::string authorization;  // "Basic ..." or empty; a secret
+  std::string user, password;  // decoded; secrets
+
+  // For the header Proxy-Authorization: "Basic ...", or empty.
+  std::string authorization() const;
 };
 
-// INVALID_ARGUMENT, also for https:// and socks5:// proxies, which are not supported.
+// INVALID_ARGUMENT, also for other kinds of proxies.
 Failed parse_proxy(std::string_view text, Proxy &proxy);
 
 }  // namespace muster::http

@@ -104,12 +104,14 @@ sdk::Status set_server(Access& access, const Chosen& chosen) {
   if (server.find_first_of("@ \t\r\n") != std::string::npos)
     return wrong("has a user or a blank in it");
   access.server = std::move(server);
-  if (!cluster.proxy_url.empty() && !begins_with(cluster.proxy_url, "http://"))
-    return sdk::Failure{MUSTER_E_UNIMPLEMENTED,
-                        fmt::format("{}: cluster {} wants a proxy-url that is not http; this "
-                                    "version has http proxies alone",
-                                    cluster.place.to_string(), quote(chosen.cluster_name)),
-                        {}};
+  const std::string& proxy = cluster.proxy_url;
+  if (!proxy.empty() && !begins_with(proxy, "http://") && !begins_with(proxy, "https://") &&
+      !begins_with(proxy, "socks5://"))
+    return sdk::Failure{
+        MUSTER_E_INVALID_ARGUMENT,
+        fmt::format("{}: the proxy-url of cluster {} is none of http://, https:// and socks5://",
+                    cluster.place.to_string(), quote(chosen.cluster_name)),
+        {}};
   access.proxy_url = cluster.proxy_url;
   access.tls_server_name = cluster.tls_server_name;
   access.insecure = cluster.insecure;

@@ -443,7 +443,7 @@ TEST_CASE("a failure behind a proxy names the proxy and where it is set") {
   CHECK(get.flags(MUSTER_HTTP_NO_RETRY).send(net.world) == MUSTER_E_UNAVAILABLE);
   CHECK(contains(get.error.error.message, "(through the proxy http://proxy:3128 of HTTPS_PROXY)"));
   CHECK(contains(get.error.error.detail("hint"), "NO_PROXY"));
-  const Variable socks("HTTPS_PROXY", "socks5://proxy:1080");
+  const Variable socks("HTTPS_PROXY", "socks4://proxy:1080");
   Get other("https://h/");
   CHECK(other.send(net.world) == MUSTER_E_FAILED_PRECONDITION);
 }

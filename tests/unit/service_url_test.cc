@@ -101,13 +101,14 @@ TEST_CASE("a CGI program's HTTP_PROXY is not believed") {
 }
 
 TEST_CASE("a proxy that cannot be used is refused in words, without its password") {
-  const Result<Proxy> bad = parse_proxy("socks5://ann:hunter2@h:1080", "HTTPS_PROXY");
+  const Result<Proxy> bad = parse_proxy("socks4://ann:hunter2@h:1080", "HTTPS_PROXY");
   REQUIRE_FALSE(bad.ok());
   CHECK(bad.error().code == Code::kFailedPrecondition);
-  CHECK(
-      bad.error().message ==
-      "the proxy of HTTPS_PROXY cannot be used: its scheme is 'socks5', and only http:// is there");
-  CHECK_FALSE(parse_proxy("https://h:1", "X").ok());
+  CHECK(bad.error().message ==
+        "the proxy of HTTPS_PROXY cannot be used: its scheme is 'socks4', and only http, https and "
+        "socks5 are there");
+  CHECK(parse_proxy("SOCKS5://ann:hunter2@h", "X")->shown == "socks5://h:1080");
+  CHECK(parse_proxy("https://ann@h", "X")->url == "https://ann@h:443");
   CHECK_FALSE(parse_proxy("http://h:1x", "X").ok());
   CHECK(parse_proxy("http://ann:hunter2@h:1", "X")->shown == "http://h:1");
 }

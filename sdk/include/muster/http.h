@@ -65,8 +65,8 @@ typedef struct muster_http_request_v1 {
   const char *
       tls_server_name; /* verify and ask (SNI) for this name instead of the URL's host; ends with NUL; may be NULL */
 
-  const char
-      *proxy_url; /* instead of the environment's; "http://host:port"; ends with NUL; may be NULL */
+  const char *
+      proxy_url; /* instead of the environment's; "http://host:port", or https or socks5; ends with NUL; may be NULL */
 
   /**
    * Streams the response instead of keeping it: called on the calling thread with each piece, in order,

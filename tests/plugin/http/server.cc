@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -53,6 +54,18 @@ std::string Peer::request() {
   }
   left_ = text.substr(whole);
   text.resize(whole);
+  return text;
+}
+
+std::string Peer::exactly(size_t size) {
+  while (left_.size() < size) {
+    char buffer[4096];
+    const long got = read_some(buffer, sizeof buffer);
+    if (got <= 0) return {};
+    left_.append(buffer, static_cast<size_t>(got));
+  }
+  std::string text = left_.substr(0, size);
+  left_.erase(0, size);
   return text;
 }
 
@@ -118,10 +131,12 @@ void Peer::relay_to(int port) {
       if (poll(fds, 2, 20) <= 0) continue;
       for (int i = 0; i < 2 && open; ++i) {
         if (fds[i].revents == 0) continue;
-        char buffer[16384];
-        const ssize_t got = recv(fds[i].fd, buffer, sizeof buffer, 0);
-        open =
-            got > 0 && send(fds[1 - i].fd, buffer, static_cast<size_t>(got), MSG_NOSIGNAL) == got;
+        char buffer[16384];  // a whole record of TLS
+        const ssize_t got =
+            i == 0 ? read_some(buffer, sizeof buffer) : recv(other, buffer, sizeof buffer, 0);
+        const auto size = static_cast<size_t>(std::max<ssize_t>(got, 0));
+        open = got > 0 &&
+               (i == 0 ? send(other, buffer, size, MSG_NOSIGNAL) == got : write({buffer, size}));
       }
     }
   }

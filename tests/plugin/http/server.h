@@ -24,6 +24,8 @@ class Peer {
 
   // A request's head with its body (by Content-Length); "" when the other side is gone or the server stops.
   std::string request();
+  // So many bytes; fewer when the other side is gone or the server stops.
+  std::string exactly(size_t size);
   bool write(std::string_view data);
   // Until the other side closes or the server stops.
   void hold();

@@ -113,6 +113,9 @@ TEST_CASE("a kubeconfig that contradicts itself is told with its place") {
              "~/.kube/config:3:25: user 'u' says as-uid, as-groups or as-user-extra without as"},
         Case{"server: 'https://k', certificate-authority-data: '*'", "",
              "~/.kube/config:2:31: certificate-authority-data is not base64"},
+        Case{"server: 'https://k', proxy-url: 'p:3128'", "",
+             "~/.kube/config:2:31: the proxy-url of cluster 'k' is none of http://, https:// and "
+             "socks5://"},
         Case{"server: ['k']", "", "~/.kube/config:2:40: 'server' is a text"},
         Case{"server: 'ftp://k'", "",
              "~/.kube/config:2:31: server 'ftp://k' of cluster 'k' is neither https nor http"}}) {
