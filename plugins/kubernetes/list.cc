@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "plugins/kubernetes/permissions.h"
-#include "plugins/kubernetes/pod_list_stream.h"
+#include "plugins/kubernetes/pod_list_thread.h"
 #include "plugins/support/text.h"
 
 namespace muster::kubernetes {
@@ -62,9 +62,10 @@ class Lister {
   sdk::Result<PodList> pages(bool paged, bool& expired) {
     PodList pods;
     PodListStream stream(reader_, wanted_, pods);
+    PodListThread reading(stream);
     std::string next;
     for (int page = 1;; ++page) {
-      auto read = read_page(paged, next, page, expired, stream, pods);
+      auto read = read_page(paged, next, page, expired, reading, pods);
       if (!read) return std::move(read).failure();
       if (static_cast<int64_t>(pods.pods.size()) > MUSTER_TASKS_MAXIMUM)
         return sdk::Failure{MUSTER_E_RESOURCE_EXHAUSTED,
@@ -84,10 +85,11 @@ class Lister {
 
   // Reads one page while it comes, and returns the token of the next.
   sdk::Result<std::string> read_page(bool paged, const std::string& next, int page, bool& expired,
-                                     PodListStream& stream, PodList& pods) const {
+                                     PodListThread& stream, PodList& pods) const {
     const size_t before = pods.pods.size();
     for (int attempt = 1;; ++attempt) {
       stream.begin();
+      pods.pods.resize(before);
       Reading reading{stream, {}};
       auto response = fetch(paged, next, page, reading);
       if (!reading.failed)
@@ -103,7 +105,6 @@ class Lister {
       if (response.failure().code != MUSTER_E_UNAVAILABLE || !stream.began() ||
           attempt == kPageAttempts)
         return std::move(response).failure();
-      pods.pods.resize(before);
       call_.host().log(MUSTER_LOG_DEBUG,
                        fmt::format("kubernetes: page {} of the pods {} broke off; it is asked for "
                                    "again",
@@ -112,7 +113,7 @@ class Lister {
   }
 
   struct Reading {
-    PodListStream& stream;
+    PodListThread& stream;
     sdk::Status failed;
     static int32_t take(void* ctx, const char* data, uint64_t size) {
       auto& reading = *static_cast<Reading*>(ctx);

@@ -34,9 +34,20 @@ std::string_view bytes_of(pbf_reader& field) {
   return {view.data(), view.size()};
 }
 
+// Almost every text is; a longer one is looked at faster by others.
+bool is_short_ascii(std::string_view text) {
+  if (text.size() > 64) return false;
+  unsigned char wrong = 0;
+  for (const char c : text)
+    wrong |= static_cast<unsigned char>(static_cast<signed char>(c) <=
+                                        0);  // NUL, and bytes from 0x80 on
+  return wrong == 0;
+}
+
 // No name, address or reason has a NUL in it or is no UTF-8, and none may cross so (MP-4).
 std::string_view text_of(pbf_reader& field) {
   const std::string_view text = bytes_of(field);
+  if (is_short_ascii(text)) return text;
   if (std::memchr(text.data(), 0, text.size()) != nullptr ||
       !simdjson::validate_utf8(text.data(), text.size()))
     throw Misread("a text is no UTF-8 or has a NUL");

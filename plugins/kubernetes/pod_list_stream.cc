@@ -33,7 +33,6 @@ size_t find(std::string_view text, std::string_view wanted, size_t from) {
 void PodListStream::begin() {
   protobuf_ = {};
   form_ = Form::kUnknown;
-  began_ = false;
   text_.clear();
   text_.reserve(2 * piece_);
   head_ = searched_ = 0;
@@ -41,7 +40,6 @@ void PodListStream::begin() {
 }
 
 sdk::Status PodListStream::take(std::string_view bytes) {
-  began_ = true;
   if (form_ == Form::kProtobuf) return take_protobuf(bytes);
   text_.append(bytes);
   if (form_ == Form::kUnknown && text_.size() >= kProtobufMagic.size()) {

@@ -31,8 +31,6 @@ class PodListStream {
   // After the last byte: the continue token, "" on the last page. DATA_LOSS when it was no whole PodList.
   sdk::Result<std::string> finish();
 
-  bool began() const { return began_; }
-
  private:
   enum class Form { kUnknown, kJson, kProtobuf };
   sdk::Status take_protobuf(std::string_view bytes);
@@ -44,7 +42,6 @@ class PodListStream {
   PodList& list_;
   ProtobufPodReader protobuf_;
   Form form_ = Form::kUnknown;
-  bool began_ = false;
 
   std::string text_;  // what was not read yet; JSON: behind the page's head
   size_t head_ = 0;   // JSON: the size of that head, up to the items; 0: not known yet

@@ -3,7 +3,7 @@
 
 #include <protozero/pbf_writer.hpp>
 
-#include "plugins/kubernetes/pod_list_stream.h"
+#include "plugins/kubernetes/pod_list_thread.h"
 
 namespace {
 
@@ -363,4 +363,49 @@ TEST_CASE("protobuf of another shape than Kubernetes' is refused with a reason")
          inside(p, 3, [](pbf_writer& s) { s.add_string(1, "Running"), s.add_string(6, "x"); });
        }),
        "no IP address");
+}
+
+TEST_CASE("a page of some megabytes is read in a thread beside, and says the same") {
+  std::string items;
+  for (int n = 0; n < 20000; ++n) items += (n ? "," : "") + plain_pod(n);
+  const std::string json =
+      R"({"kind":"PodList","metadata":{"continue":"c"},"items":[)" + items + "]}\n";
+  const Outcome whole = stream(json, json.size(), json.size() + 1);
+  REQUIRE(whole.good);
+
+  PodListReader reader;
+  PodList list;
+  PodListStream inner(reader, kWanted, list);
+  PodListThread thread(inner);
+  const auto give = [&](std::string_view body, size_t step) {
+    for (size_t at = 0; at < body.size(); at += step)
+      if (auto status = thread.take(body.substr(at, step)); !status) return false;
+    return true;
+  };
+  std::string both;
+  for (const std::string& body : {json, envelope(protobuf_list())}) {
+    thread.begin();
+    REQUIRE(give(body, 100'000));
+    CHECK(bool(thread.finish()));
+  }
+  for (const Pod& pod : list.pods) both += told(pod) + "\n";
+  CHECK((both == whole.pods + stream(envelope(protobuf_list()), 999).pods));
+
+  // What broke off or is none is forgotten with the next page.
+  thread.begin();
+  REQUIRE(give(std::string_view(json).substr(0, 1'000'000), 50'000));
+  thread.begin();
+  std::string garbage = envelope(protobuf_list());
+  garbage.replace(garbage.size() - 4, 4, std::string(2'000'000, '\xff'));
+  (void)give(garbage, 50'000);
+  const auto refused = thread.finish();
+  REQUIRE_FALSE(bool(refused));
+  CHECK(refused.failure().code == MUSTER_E_DATA_LOSS);
+  thread.begin();
+  list.pods.clear();
+  REQUIRE(give(json, 30'000));
+  CHECK(bool(thread.finish()));
+  CHECK(list.pods.size() == 20000);
+  thread.begin();
+  REQUIRE(give(json, 300'000));  // and nobody waits for the end
 }

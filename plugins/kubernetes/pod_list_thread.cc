@@ -1,0 +1,98 @@
+#include "plugins/kubernetes/pod_list_thread.h"
+
+#include <new>
+#include <system_error>
+#include <utility>
+
+namespace muster::kubernetes {
+namespace {
+
+constexpr size_t kWorthIt = 256 << 10;    // a page up to here is read sooner than a thread begins
+constexpr size_t kFarBehind = 512 << 10;  // both halves stay in a processor's own cache
+
+}  // namespace
+
+PodListThread::~PodListThread() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+    waiting_.clear();
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void PodListThread::begin() {
+  {
+    std::unique_lock lock(mutex_);
+    waiting_.clear();
+    wait_until_idle(lock);
+    failed_.reset();
+  }
+  taken_ = 0;
+  stream_.begin();
+}
+
+sdk::Status PodListThread::take(std::string_view bytes) {
+  taken_ += bytes.size();
+  if (!thread_.joinable()) {
+    if (taken_ <= kWorthIt) return stream_.take(bytes);
+    try {
+      thread_ = std::thread([this] { run(); });
+    } catch (const std::system_error&) {
+      return stream_.take(bytes);
+    }
+  }
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return waiting_.size() < kFarBehind || failed_; });
+    if (failed_) return *failed_;
+    waiting_.append(bytes);
+  }
+  changed_.notify_all();
+  return {};
+}
+
+sdk::Result<std::string> PodListThread::finish() {
+  {
+    std::unique_lock lock(mutex_);
+    wait_until_idle(lock);
+    if (failed_) return *failed_;
+  }
+  return stream_.finish();
+}
+
+void PodListThread::wait_until_idle(std::unique_lock<std::mutex>& lock) {
+  changed_.wait(lock, [&] { return waiting_.empty() && !reading_; });
+}
+
+void PodListThread::run() {
+  std::string bytes;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return ended_ || !waiting_.empty(); });
+    if (ended_) return;
+    bytes.clear();
+    bytes.swap(waiting_);
+    reading_ = true;
+    lock.unlock();
+    changed_.notify_all();
+    std::optional<sdk::Failure> failed;
+    try {
+      if (auto status = stream_.take(bytes); !status) failed = std::move(status).failure();
+    } catch (const std::bad_alloc&) {
+      failed = sdk::Failure{
+          MUSTER_E_RESOURCE_EXHAUSTED, "out of memory while reading a list of pods", {}};
+    }
+    lock.lock();
+    reading_ = false;
+    if (failed) {
+      failed_ = std::move(failed);
+      waiting_.clear();
+    }
+    changed_.notify_all();
+  }
+}
+
+}  // namespace muster::kubernetes
