@@ -17,6 +17,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const auto& [name, user] : config->users)
     for (const std::string* file : {&user.certificate_file, &user.key_file, &user.token_file})
       if (!file->empty() && file->front() != '/') std::abort();
+  // A credential program is a name of PATH's or a whole path, never one relative to where we stand.
+  for (const auto& [name, user] : config->users)
+    if (user.exec && user.exec->command.find('/') != std::string::npos &&
+        user.exec->command.front() != '/')
+      std::abort();
   const auto chosen = choose_context(*config, std::nullopt);
   if (!chosen && chosen.failure().message.empty()) std::abort();
   for (const auto& [name, context] : config->contexts) {

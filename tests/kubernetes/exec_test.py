@@ -1,13 +1,17 @@
 """Credential programs: what they are told, what comes of what they print, and the same of the real kubectl."""
+import fcntl
 import json
 import os
+import pty
 import shutil
 import subprocess
 import sys
+import termios
+import threading
 import time
 import unittest
 
-from asking import ask, lists, world
+from asking import MUSTER, PLUGINS, ask, lists, world
 
 PODS = "  pods:\n    - {name: w-0, namespace: ml, labels: {app: t}, ip: 10.8.0.1}\n"
 FOUND = {"worker": ["10.8.0.1:8470"]}
@@ -128,6 +132,38 @@ class Exec(unittest.TestCase):
             os.remove(here.program)
             run = here.ask()
             self.assertIn(f"the program '{os.path.dirname(here.config)}/bin/fetch' does not exist", run.err)
+
+    def test_a_program_may_ask_its_user_in_the_terminal(self):
+        with world(PODS) as sim:
+            here = World(sim)
+            write(here.program, """#!/bin/sh
+echo 'the code: ' >&2
+read code
+printf '%s' "$KUBERNETES_EXEC_INFO" > "$0.info"
+[ "$code" = 1234 ] && cat "$0.print"
+""", 0o755)
+            ours, theirs = pty.openpty()
+
+            def user():  # types the code when asked for it
+                said = b""
+                while b"the code:" not in said:
+                    said += os.read(ours, 1000)
+                os.write(ours, b"1234\n")
+
+            thread = threading.Thread(target=user, daemon=True)
+            thread.start()
+            command = [MUSTER, "resolve", "--plugin-dir", PLUGINS, "--backend", "kubernetes", "-O", "job_to_label_mapping={worker: [app=t]}",
+                       "-o", "addresses", "--timeout", "20s"]
+            run = subprocess.Popen(command, stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, text=True,
+                                   env={"PATH": os.environ["PATH"], "HOME": sim.folder.name, "KUBECONFIG": here.config},
+                                   start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+            answer, _ = run.communicate(timeout=30)
+            thread.join(timeout=10)
+            os.close(ours)
+            os.close(theirs)
+            self.assertEqual((run.returncode, answer), (0, "10.8.0.1:8470\n"))
+            with open(here.program + ".info") as file:
+                self.assertTrue(json.load(file)["spec"]["interactive"])
 
     def test_a_program_that_does_not_end_is_ended_by_the_timeout(self):
         with world(PODS) as sim:

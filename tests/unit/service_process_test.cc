@@ -106,6 +106,10 @@ TEST_CASE(
     CHECK(plain.code == MUSTER_E_PERMISSION_DENIED);
     CHECK(contains(plain.error.error.message, "plain' cannot be run: Permission denied"));
   }
+  {
+    const Variable path("PATH", std::filesystem::relative(folder.path("")).string());
+    CHECK(Ran(world, {"prog"}).code == MUSTER_E_NOT_FOUND);
+  }
   setenv("PATH", "/usr/bin:/bin", 1);
   CHECK(Ran(world, {folder.path("none").c_str()}).code == MUSTER_E_NOT_FOUND);
   std::filesystem::permissions(folder.write("lost", "#!/none/sh\n"),

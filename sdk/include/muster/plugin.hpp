@@ -315,6 +315,7 @@ class Call {
     if (process == nullptr) return missing_service(MUSTER_PROCESS_V1);
     const auto pointers = [](const std::vector<std::string>& texts) {
       std::vector<const char*> out;
+      out.reserve(texts.size());
       for (const std::string& text : texts) out.push_back(text.c_str());
       return out;
     };
