@@ -260,6 +260,7 @@ Answer KubernetesApi::route(const Call& call, std::string_view path,
     answer.append(*document + "\n");
     return answer;
   }
+  if (auto answer = objects(call, path, user)) return *std::move(answer);
   const auto pieces = resource_path(path);
   if (pieces.empty()) {
     Answer answer;
@@ -282,6 +283,50 @@ Answer KubernetesApi::route(const Call& call, std::string_view path,
   if (of_pods && wish.verb == "watch") return watch_pods(call, wish.name_space);
   if (wish.verb != "get" && wish.verb != "list") return plain_status(405, "", std::nullopt, "");
   return of_pods ? pods(call, wish.name_space, wish.name) : namespaces(call, wish.name);
+}
+
+std::optional<Answer> KubernetesApi::objects(const Call& call, std::string_view path,
+                                             const std::string& user) const {
+  const auto below = [&](const Object& object) -> std::optional<std::vector<std::string>> {
+    const std::string root = object.api + "/namespaces/";
+    if (!path.starts_with(root)) return std::nullopt;
+    auto pieces = resource_path("/api/v1/" + std::string(path.substr(root.size())));
+    if (pieces.size() < 2 || pieces.size() > 3 || pieces[1] != object.resource) return std::nullopt;
+    return pieces;
+  };
+  const auto known = std::find_if(world_.objects.begin(), world_.objects.end(),
+                                  [&](const Object& object) { return below(object).has_value(); });
+  if (known == world_.objects.end()) return std::nullopt;
+  const auto pieces = *below(*known);
+  const std::string name = pieces.size() > 2 ? pieces[2] : "";
+  if (const auto refusal = authorise(
+          world_, user, {name.empty() ? "list" : "get", known->resource, pieces[0], name})) {
+    auto answer = refusal->answer();
+    answer.authorised = false;
+    return answer;
+  }
+  if (call.method != "GET") return plain_status(405, "", std::nullopt, "");
+  const auto selector = LabelSelector::parse(call.parameter("labelSelector"));
+  if (!selector) return plain_status(400, selector.error(), std::nullopt, "");
+  Answer answer;
+  std::string items;
+  for (const Object& object : world_.objects) {
+    if (object.api != known->api || object.resource != known->resource ||
+        object.name_space != pieces[0])
+      continue;
+    if (object.name == name) {
+      answer.append(object.json + "\n");
+      return answer;
+    }
+    if (selector->matches(object.labels)) items += (items.empty() ? "" : ",") + object.json;
+  }
+  if (!name.empty())
+    return not_found(known->group.empty() ? known->resource : known->resource + "." + known->group,
+                     name);
+  answer.append(
+      list_head(known->kind + "List", known->api_version, pods_->now()->version(), "", 0) +
+      "\"items\":[" + items + "]}\n");
+  return answer;
 }
 
 Answer KubernetesApi::pods(const Call& call, const std::string& name_space,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "answer.h"
@@ -22,6 +23,9 @@ class KubernetesApi {
 
  private:
   Answer route(const Call& call, std::string_view path, const std::string& user) const;
+  // What 'objects' has at this path; nothing when it has none of that kind.
+  std::optional<Answer> objects(const Call& call, std::string_view path,
+                                const std::string& user) const;
   Answer pods(const Call& call, const std::string& name_space, const std::string& name) const;
   Answer watch_pods(const Call& call, const std::string& name_space) const;
   Answer namespaces(const Call& call, const std::string& name) const;

@@ -126,6 +126,7 @@ Kubernetes read_kubernetes(const YAML::Node& node, Problems& problems) {
     MapReader pod(entry, "an entry of 'generate'", problems);
     read_pods(pod, true, out.pods);
   }
+  for (const auto& entry : reader.maps("objects")) read_object(entry, problems, out.objects);
   reader.finish();
   check_names(reader, out);
   check_namespaces(reader, out);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fault.h"
+#include "object.h"
 #include "pod.h"
 #include "result.h"
 
@@ -41,6 +42,7 @@ struct Kubernetes {
   std::string path_prefix;  // "/k8s/clusters/c-1", or empty
   std::vector<std::string> namespaces;
   std::vector<Pod> pods;
+  std::vector<Object> objects;         // of other kinds
   std::int64_t page_size = 0;          // most items a page, whatever limit says; 0: no such bound
   std::int64_t page_life_ms = 300000;  // a continue token is 410 after that
   bool gzip = true;
