@@ -6,10 +6,13 @@
 #include <unordered_map>
 
 #include "plugins/kubernetes/access.h"
+#include "plugins/kubernetes/answer.h"
 #include "plugins/kubernetes/identity.h"
 #include "plugins/kubernetes/list.h"
 #include "plugins/kubernetes/members.h"
+#include "plugins/kubernetes/object.h"
 #include "plugins/kubernetes/options.h"
+#include "plugins/kubernetes/service.h"
 #include "plugins/support/text.h"
 
 namespace muster::kubernetes {
@@ -22,7 +25,7 @@ MUSTER_DESCRIPTOR({
   "name": "kubernetes",
   "version": "0.1.0",
   "abi": {"major": 1, "minor": 0},
-  "description": "Pods by label selector, from the Kubernetes API: by kubeconfig, in a pod without one by its service account.",
+  "description": "Pods of a job, set or service, or by label selector, from the Kubernetes API: by kubeconfig, in a pod without one by its service account.",
   "license": "Apache-2.0",
   "services": ["muster.environment/1", "muster.clock/1", "muster.http/1", "muster.process/1"],
   "options": {
@@ -30,15 +33,64 @@ MUSTER_DESCRIPTOR({
     "additionalProperties": false,
     "properties": {
       "job_to_label_mapping": {
-        "description": "Job -> label selector, or list of selectors whose pods are one after the other.",
+        "description": "Job -> label selector, or list of selectors whose pods are one after the other. Default: worker -> job-name=tensorflow.",
         "type": "object",
         "additionalProperties": {
           "type": ["string", "array"],
           "minLength": 1,
           "items": {"type": "string", "minLength": 1, "description": "a label selector, as job-name=tensorflow"}
-        },
-        "default": {"worker": ["job-name=tensorflow"]}
+        }
       },
+      "job": {"description": "Name of a batch/v1 Job.", "type": "string", "minLength": 1},
+      "jobset": {"description": "Name of a JobSet.", "type": "string", "minLength": 1},
+      "leaderworkerset": {"description": "Name of a LeaderWorkerSet.", "type": "string", "minLength": 1},
+      "statefulset": {"description": "Name of a StatefulSet.", "type": "string", "minLength": 1},
+      "service": {"description": "Name of a Service, headless or not: its endpoints.", "type": "string", "minLength": 1},
+      "trainjob": {"description": "Name of a Kubeflow TrainJob (v2).", "type": "string", "minLength": 1},
+      "pytorchjob": {"description": "Name of a Kubeflow PyTorchJob.", "type": "string", "minLength": 1},
+      "tfjob": {"description": "Name of a Kubeflow TFJob.", "type": "string", "minLength": 1},
+      "vcjob": {"description": "Name of a Volcano Job.", "type": "string", "minLength": 1},
+      "as_job": {"description": "All members of the object are one job of this name, ranked through its roles.", "type": "string", "minLength": 1},
+      "port": {
+        "description": "The port of every task, over tf_server_port: a number, the name of a container's port, or {annotation: KEY}.",
+        "type": ["integer", "string", "object"],
+        "minimum": 1,
+        "maximum": 65535,
+        "minLength": 1,
+        "required": ["annotation"],
+        "additionalProperties": false,
+        "properties": {"annotation": {"description": "Key of the pods' annotation that has the port.", "type": "string", "minLength": 1}}
+      },
+      "ports": {
+        "description": "Job -> port, as in 'port'.",
+        "type": "object",
+        "additionalProperties": {
+          "type": ["integer", "string", "object"],
+          "minimum": 1,
+          "maximum": 65535,
+          "minLength": 1,
+          "required": ["annotation"],
+          "additionalProperties": false,
+          "properties": {"annotation": {"description": "Key of the pods' annotation that has the port.", "type": "string", "minLength": 1}}
+        }
+      },
+      "address": {
+        "description": "pod_ip: the pod's. dns: HOSTNAME.SUBDOMAIN.NAMESPACE.svc.DOMAIN. node_ip: its node's. host_port: its node's, with the port's hostPort.",
+        "enum": ["pod_ip", "dns", "node_ip", "host_port"],
+        "default": "pod_ip"
+      },
+      "ip_family": {"description": "Of several addresses, the one of this family. any: the first.", "enum": ["any", "ipv4", "ipv6"], "default": "any"},
+      "cluster_domain": {
+        "description": "For 'address: dns'. Default: by /etc/resolv.conf, else cluster.local.",
+        "type": "string",
+        "pattern": "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"
+      },
+      "require": {
+        "description": "When a pod is a task. running: Running, with an address. ready: Ready besides. address: as soon as it has one.",
+        "enum": ["running", "ready", "address"],
+        "default": "running"
+      },
+      "pod_info": {"description": "A folder of the downward API with the files uid or name of this pod.", "type": "string", "minLength": 1},
       "tf_server_port": {"description": "The port of every task.", "type": "integer", "minimum": 1, "maximum": 65535, "default": 8470},
       "rpc_layer": {"description": "Scheme of master addresses; empty for none.", "type": "string", "default": "grpc"},
       "executable_location": {
@@ -62,27 +114,6 @@ int64_t now_of(const sdk::Call& call) {
   return clock == nullptr ? 0 : clock->realtime_ns(call.get()) / 1000000000;
 }
 
-// Of one kind: its type and count. Of several: a count for each.
-void push_accelerators(const Pod& pod, sdk::Call& call) {
-  size_t kinds = 0;
-  for (const int32_t count : pod.devices) kinds += count != 0 ? 1 : 0;
-  for (size_t kind = 0; kind < pod.devices.size(); ++kind) {
-    if (pod.devices[kind] == 0) continue;
-    const std::string count = std::to_string(pod.devices[kind]);
-    if (kinds > 1) {
-      call.set_attribute(std::string(MUSTER_ATTRIBUTE_ACCELERATOR_COUNT_OF) + kDeviceNames[kind],
-                         count);
-      continue;
-    }
-    call.set_attribute(MUSTER_ATTRIBUTE_ACCELERATOR_TYPE, kDeviceNames[kind]);
-    call.set_attribute(MUSTER_ATTRIBUTE_ACCELERATOR_COUNT, count);
-  }
-  if (!pod.accelerator_model.empty())
-    call.set_attribute("accelerator.model", pod.accelerator_model);
-  if (!pod.accelerator_topology.empty())
-    call.set_attribute("accelerator.topology", pod.accelerator_topology);
-}
-
 class Kubernetes {
  public:
   static sdk::Result<std::unique_ptr<Kubernetes>> create(const sdk::Host&,
@@ -98,13 +129,32 @@ class Kubernetes {
     auto access = find_access(options_, exec_cache_, call);
     if (!access) return std::move(access).failure();
 
+    if (!options_.rpc_layer.empty())
+      call.set_attribute(MUSTER_ATTRIBUTE_RPC_LAYER, options_.rpc_layer);
+    const Judge judge{now_of(call), options_.require};
+    if (!options_.service.empty()) return push_service(*access, options_, judge, call);
+    if (options_.finder == nullptr) return resolve_selectors(*access, judge, call);
+    auto found = find_object_members(*access, options_, judge, call);
+    if (!found) return std::move(found).failure();
+    for (const std::string& warning : found->warnings) call.add_warning(warning);
+    push(found->jobs, *access, call);
+    return {};
+  }
+
+ private:
+  void push(const std::vector<JobMembers>& jobs, const Access& access, sdk::Call& call) const {
+    push_jobs(jobs, options_, options_.wanted(), find_cluster_domain(options_, call), call);
+    say_identity(jobs, access, options_, call);
+  }
+
+  sdk::Status resolve_selectors(const Access& access, const Judge& judge, sdk::Call& call) const {
     // Each selector is listed once, also when two jobs have it.
     std::map<std::string, PodList> lists;
     PodListReader reader;
     for (const JobSelectors& job : options_.jobs) {
       for (const Selector& selector : job.selectors) {
         if (lists.count(selector.text) != 0) continue;
-        auto pods = list_pods(*access, options_, selector, Wanted(), reader, call);
+        auto pods = list_pods(access, options_, selector, options_.wanted(), reader, call);
         if (!pods) return std::move(pods).failure();
         lists.emplace(selector.text, *std::move(pods));
       }
@@ -115,15 +165,18 @@ class Kubernetes {
       SelectedPods selected;
       for (const Selector& selector : job.selectors)
         selected.push_back(&lists.at(selector.text).pods);
-      jobs.push_back({job.job, find_members(selected, now_of(call))});
+      jobs.push_back({job.job, find_members(selected, judge)});
     }
     if (auto status = check_one_job_each(jobs); !status) return status;
-    if (auto status = check_found(jobs, lists, *access); !status) return status;
-    push(jobs, *access, call);
+    if (auto status = check_found(jobs, lists, access); !status) return status;
+    for (size_t n = 0; n < jobs.size(); ++n)
+      if (jobs[n].found.members.empty() && !options_.jobs[n].selectors.empty())
+        jobs[n].found.warnings.push_back(
+            fmt::format("no pod matches the selectors of job {}", quote(jobs[n].job)));
+    push(jobs, access, call);
     return {};
   }
 
- private:
   // A process is one task: a pod in two jobs means that the selectors overlap, and no answer would be right.
   sdk::Status check_one_job_each(const std::vector<JobMembers>& jobs) const {
     if (jobs.size() < 2) return {};
@@ -166,40 +219,6 @@ class Kubernetes {
         {{"hint", fmt::format("kubectl get pods {} -l '{}'",
                               options_.all_namespaces ? "-A" : "-n " + access.name_space, first)},
          {"endpoint", access.server}}};
-  }
-
-  void push(const std::vector<JobMembers>& jobs, const Access& access, sdk::Call& call) const {
-    if (!options_.rpc_layer.empty())
-      call.set_attribute(MUSTER_ATTRIBUTE_RPC_LAYER, options_.rpc_layer);
-    for (size_t n = 0; n < jobs.size(); ++n) {
-      const JobMembers& job = jobs[n];
-      call.add_job(job.job);
-      for (const Member& member : job.found.members) {
-        push_member(job.job, member, call);
-        if (call.refused()) return;
-      }
-      for (const std::string& note : job.found.notes)
-        call.host().log(MUSTER_LOG_DEBUG, "kubernetes: " + note);
-      for (const std::string& warning : job.found.warnings) call.add_warning(warning);
-      if (job.found.members.empty() && !options_.jobs[n].selectors.empty())
-        call.add_warning(fmt::format("no pod matches the selectors of job {}", quote(job.job)));
-    }
-    say_identity(jobs, access, options_.all_namespaces, call);
-  }
-
-  void push_member(const std::string& job, const Member& member, sdk::Call& call) const {
-    const Pod& pod = *member.pod;
-    const std::string name = member_name(pod, options_.all_namespaces);
-    if (!member.missing.empty()) {
-      call.add_missing(job, member.index, name, member.missing);
-      return;
-    }
-    call.add_task({job, member.index, name, pod.ip, options_.port});
-    if (!pod.uid.empty()) call.set_attribute(MUSTER_ATTRIBUTE_UID, pod.uid);
-    if (!pod.node.empty()) call.set_attribute(MUSTER_ATTRIBUTE_HOST, pod.node);
-    if (!pod.name_space.empty()) call.set_attribute("namespace", pod.name_space);
-    if (pod.restarts > 0) call.set_attribute("restarts", std::to_string(pod.restarts));
-    push_accelerators(pod, call);
   }
 
   Options options_;

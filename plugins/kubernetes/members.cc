@@ -22,17 +22,12 @@ struct Candidate {
   size_t selector;
 };
 
-// Among pods for one index: the higher, the more it is the one that counts.
-int standing(const Pod& pod) {
+// Among pods for one place: the higher, the more it is the one that counts.
+int standing(const Pod& pod, const Judge& judge) {
+  if (is_task(pod, judge)) return 4;
   if (pod.live()) return 3;
   if (pod.phase == Phase::kFailed) return 0;
   return pod.deleted == 0 ? 2 : 1;
-}
-
-bool counts_before(const Pod& a, const Pod& b) {
-  if (standing(a) != standing(b)) return standing(a) > standing(b);
-  if (a.created != b.created) return a.created > b.created;
-  return a.uid.view() > b.uid.view();
 }
 
 // Pods of the same key are one another's replacements.
@@ -45,15 +40,15 @@ std::string full_owner(const Pod& pod) {
   return fmt::format("{}/{}", pod.name_space.view(), pod.owner.view());
 }
 
-class Finder {
+class Ranking {
  public:
-  explicit Finder(int64_t now) : now_(now) {}
+  explicit Ranking(const Judge& judge) : judge_(judge) {}
 
   Members find(const SelectedPods& selected) {
     gather(selected);
     replace();
+    replace_failed();
     rank(selected.size());
-    say_shared_addresses();
     return std::move(members_);
   }
 
@@ -85,7 +80,7 @@ class Finder {
     for (const Candidate& candidate : candidates_) {
       if (candidate.pod->index < 0) continue;
       const Pod*& kept = best[place_key(*candidate.pod)];
-      if (kept == nullptr || counts_before(*candidate.pod, *kept)) kept = candidate.pod;
+      if (kept == nullptr || counts_before(*candidate.pod, *kept, judge_)) kept = candidate.pod;
     }
     const auto beaten = [&](const Candidate& candidate) {
       if (candidate.pod->index < 0) return false;
@@ -100,6 +95,39 @@ class Finder {
     };
     candidates_.erase(std::remove_if(candidates_.begin(), candidates_.end(), beaten),
                       candidates_.end());
+  }
+
+  // Without indices nothing says who replaces whom. A controller makes one new pod for each that failed, after it did: so each
+  // newer pod of the same owner takes the place of one.
+  void replace_failed() {
+    std::unordered_map<std::string, std::vector<const Pod*>> failed, others;
+    for (const Candidate& candidate : candidates_) {
+      const Pod& pod = *candidate.pod;
+      if (pod.index >= 0 || pod.owner.empty()) continue;
+      if (pod.phase == Phase::kFailed && pod.ended != 0) failed[full_owner(pod)].push_back(&pod);
+      others[full_owner(pod)].push_back(&pod);  // one that failed may have replaced another
+    }
+    std::unordered_set<const Pod*> replaced;
+    for (auto& [owner, pods] : failed) {
+      auto& newer = others[owner];
+      std::sort(pods.begin(), pods.end(),
+                [](const Pod* a, const Pod* b) { return a->ended < b->ended; });
+      std::sort(newer.begin(), newer.end(),
+                [](const Pod* a, const Pod* b) { return a->created < b->created; });
+      auto next = newer.begin();
+      for (const Pod* pod : pods) {
+        while (next != newer.end() && (*next)->created < pod->ended) ++next;
+        if (next == newer.end()) break;
+        members_.notes.push_back(fmt::format("pod {} has failed, and {} is in its place",
+                                             quote(full_name(*pod)), quote(full_name(**next))));
+        replaced.insert(pod);
+        ++next;
+      }
+    }
+    candidates_.erase(
+        std::remove_if(candidates_.begin(), candidates_.end(),
+                       [&](const Candidate& c) { return replaced.count(c.pod) != 0; }),
+        candidates_.end());
   }
 
   // The platform's own index over the whole job, or -1.
@@ -140,31 +168,26 @@ class Finder {
   }
 
   void add(const Pod& pod, int64_t index) {
-    members_.members.push_back({&pod, index, why_missing(pod, now_)});
+    members_.members.push_back({&pod, index, why_missing(pod, judge_), {}});
   }
 
-  void say_shared_addresses() {
-    std::unordered_map<std::string_view, const Pod*> owners;
-    for (const Member& member : members_.members) {
-      if (!member.missing.empty()) continue;
-      const auto [at, added] = owners.emplace(member.pod->ip, member.pod);
-      if (!added)
-        members_.warnings.push_back(fmt::format(
-            "pods {} and {} have one address {} (hostNetwork on one node); with one "
-            "port they cannot both be reached",
-            quote(full_name(*at->second)), quote(full_name(*member.pod)), quote(member.pod->ip)));
-    }
-  }
-
-  int64_t now_;
+  const Judge& judge_;
   std::vector<Candidate> candidates_;
   Members members_;
 };
 
 }  // namespace
 
-Members find_members(const SelectedPods& selected, int64_t now) {
-  return Finder(now).find(selected);
+Members find_members(const SelectedPods& selected, const Judge& judge) {
+  return Ranking(judge).find(selected);
+}
+
+bool counts_before(const Pod& a, const Pod& b, const Judge& judge) {
+  if (a.attempt != b.attempt) return a.attempt > b.attempt;
+  const int standing_a = standing(a, judge), standing_b = standing(b, judge);
+  if (standing_a != standing_b) return standing_a > standing_b;
+  if (a.created != b.created) return a.created > b.created;
+  return a.uid.view() > b.uid.view();
 }
 
 }  // namespace muster::kubernetes

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <muster/plugin.hpp>
 
 #include "plugins/kubernetes/pod.h"
+#include "plugins/kubernetes/reasons.h"
 
 namespace muster::kubernetes {
 
@@ -15,9 +17,10 @@ namespace muster::kubernetes {
 using SelectedPods = std::vector<const std::vector<Pod>*>;
 
 struct Member {
-  const Pod* pod = nullptr;
+  const Pod* pod = nullptr;  // null: no pod has this place yet
   int64_t index = MUSTER_UNRANKED;
   std::string missing;  // why it cannot be a task yet; "" when it is one
+  std::string place;    // without a pod: what it will be called, or ""
 };
 
 struct Members {
@@ -26,9 +29,20 @@ struct Members {
   std::vector<std::string> notes;     // for the log
 };
 
-// Picks and ranks the members of a job; README.md has the rules. A pod counts once, however many selectors
-// it matches; pods that ended well do not count; of several pods for one index the newest live one does. `now` is for
-// ages, in seconds since 1970 (0: not known).
-Members find_members(const SelectedPods& selected, int64_t now);
+// A job with its members.
+struct JobMembers {
+  std::string job;
+  Members found;
+  std::optional<int64_t> expected = {};  // how many it is to have, where somebody says it
+  bool in_cluster = true;  // false: processes beside the cluster, known for identity alone
+};
+
+// Picks and ranks the members of a job by selectors; README.md has the rules. A pod counts once, however many selectors
+// it matches; pods that ended well do not count; of several pods for one index the newest live one does, and a failed one
+// without index does not once it was replaced.
+Members find_members(const SelectedPods& selected, const Judge& judge);
+
+// Among pods for one place: is `a` the one that counts? A live one before others, one that failed last; then the newer.
+bool counts_before(const Pod& a, const Pod& b, const Judge& judge);
 
 }  // namespace muster::kubernetes

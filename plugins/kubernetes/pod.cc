@@ -191,6 +191,8 @@ void take_terminated(Pod& pod, PodList& list, std::string_view reason, int64_t e
         fmt::format("{}{}exit code {}", reason, reason.empty() ? "" : ", ", exit_code));
 }
 
+void take_finished(Pod& pod, int64_t time) { pod.ended = std::max(pod.ended, time); }
+
 std::optional<int64_t> parse_time(std::string_view text) {
   // Servers write whole seconds in UTC (metav1.Time).
   if (text.size() != 20 || text[4] != '-' || text[7] != '-' || text[10] != 'T' || text[13] != ':' ||

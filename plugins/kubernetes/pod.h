@@ -44,6 +44,9 @@ struct Trouble {
   Text restarted_because;  // the same of the run before this one
 };
 
+// A time that has come, where nobody says when.
+constexpr int64_t kSomeTime = 1;
+
 // Texts are "", numbers -1 (0 where it says so) when the pod does not say. Lives as long as its PodList.
 struct Pod {
   Text name, name_space, uid;
@@ -60,10 +63,11 @@ struct Pod {
   const ContainerPort* ports = nullptr;  // port_count of them
   Trouble* troubles = nullptr;           // may be null; `trouble()` is never
 
-  int64_t created = 0, started = 0,
-          deleted = 0;  // seconds since 1970; 0: not. deleted: since then, or soon
-  int32_t index = -1;   // its platform's index for it
-  int32_t group = -1;   // in which the index counts: a JobSet's job, a LeaderWorkerSet's group
+  int64_t created = 0, started = 0;  // seconds since 1970, as all times here; 0: not
+  int64_t ended = 0;                 // when its last container did
+  int64_t deleted = 0;               // the end of its deletion's grace
+  int32_t index = -1;                // its platform's index for it
+  int32_t group = -1;  // in which the index counts: a JobSet's job, a LeaderWorkerSet's group
   int32_t global_group = -1;                       // of all the JobSet's jobs, whatever their role
   int32_t group_size = -1;                         // tasks of a group
   int32_t attempt = 0;                             // restarts of its JobSet
@@ -121,6 +125,9 @@ void take_condition(Pod& pod, PodList& list, std::string_view type, std::string_
 void take_waiting(Pod& pod, PodList& list, std::string_view reason, std::string_view message);
 void take_terminated(Pod& pod, PodList& list, std::string_view reason, int64_t exit_code,
                      bool of_the_run_before);
+
+// A terminated container's finishedAt.
+void take_finished(Pod& pod, int64_t time);
 
 // Seconds since 1970 of "2026-02-11T11:14:15Z"; nothing when it is none.
 std::optional<int64_t> parse_time(std::string_view rfc3339);

@@ -295,16 +295,18 @@ class PodReader {
       const bool waiting = kind == "waiting", terminated = kind == "terminated";
       if (!waiting && !terminated) return SUCCESS;
       std::string_view reason, message;
-      int64_t exit_code = 0;
+      int64_t exit_code = 0, finished = 0;
       if (auto error = each_field(inside, [&](const auto& name, auto& what) -> error_code {
             if (name == "reason") return read_view(what, reason);
             if (name == "message") return read_view(what, message);
             if (name == "exitCode") return read_number(what, exit_code);
+            if (name == "finishedAt") return read_time(what, finished);
             return SUCCESS;
           }))
         return error;
       if (waiting) take_waiting(pod_, list_, reason, message);
       if (terminated) take_terminated(pod_, list_, reason, exit_code, of_the_run_before);
+      if (terminated && !of_the_run_before) take_finished(pod_, finished);
       return SUCCESS;
     });
   }

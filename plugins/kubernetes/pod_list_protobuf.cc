@@ -286,14 +286,16 @@ class PodReader {
       const bool waiting = kind == 1, terminated = kind == 3;
       if (!waiting && !terminated) return false;
       std::string_view reason, words;
-      int64_t exit_code = 0;
+      int64_t exit_code = 0, finished = 0;
       each_field(bytes_of(state), [&](uint32_t number, pbf_reader& field) {
         if (number == (waiting ? 1U : 3U)) return reason = text_of(field), true;
         if (number == (waiting ? 2U : 4U)) return words = text_of(field), true;
+        if (terminated && number == 6) return finished = time_of(field), true;
         return terminated && number == 1 && (exit_code = number_of(field), true);
       });
       if (waiting) take_waiting(pod_, list_, reason, words);
       if (terminated) take_terminated(pod_, list_, reason, exit_code, of_the_run_before);
+      if (terminated && !of_the_run_before) take_finished(pod_, finished);
       return true;
     });
   }

@@ -18,9 +18,11 @@ std::string one_line(std::string text) {
   return text.substr(0, end) + "…";
 }
 
-// " for 12m", or nothing when either end is not known.
-std::string since(int64_t then, int64_t now) {
-  return then == 0 || now == 0 ? "" : " for " + age_in_words(std::max<int64_t>(now - then, 0));
+// "Pending, 12m old"
+std::string phase_and_age(const Pod& pod, int64_t now) {
+  if (pod.created == 0 || now == 0) return std::string(phase_name(pod.phase));
+  return fmt::format("{}, {} old", phase_name(pod.phase),
+                     age_in_words(std::max<int64_t>(now - pod.created, 0)));
 }
 
 std::string with_message(Text reason, Text message) {
@@ -60,21 +62,36 @@ std::string age_in_words(int64_t seconds) {
   return fmt::format("{}d", seconds / 86400);
 }
 
-std::string why_missing(const Pod& pod, int64_t now) {
-  if (pod.live()) return "";
+bool is_task(const Pod& pod, const Judge& judge) {
+  if (pod.deleted != 0 || pod.ip.empty()) return false;
+  switch (judge.require) {
+    case Require::kReady: return pod.phase == Phase::kRunning && pod.ready;
+    case Require::kAddress: return pod.phase == Phase::kRunning || pod.phase == Phase::kPending;
+    default: return pod.phase == Phase::kRunning;
+  }
+}
+
+std::string why_missing(const Pod& pod, const Judge& judge) {
+  if (is_task(pod, judge)) return "";
+  const int64_t now = judge.now;
   const Trouble& trouble = pod.trouble();
   if (pod.deleted != 0) {
     std::string said = "being deleted";
     // The timestamp is the end of its grace.
-    if (now != 0)
+    if (now != 0 && pod.deleted != kSomeTime)
       said += pod.deleted > now ? fmt::format(", due in {}", age_in_words(pod.deleted - now))
                                 : fmt::format(", due {} ago", age_in_words(now - pod.deleted));
     if (!trouble.disruption.empty()) said += fmt::format(": {}", trouble.disruption.view());
     return one_line(std::move(said));
   }
-  if (pod.phase == Phase::kRunning)
-    return fmt::format("Running{}, but it has no IP address yet", since(pod.created, now));
-  std::string said = fmt::format("{}{}", phase_name(pod.phase), since(pod.created, now));
+  const bool running = pod.phase == Phase::kRunning;
+  const std::string said = phase_and_age(pod, now);
+  if (running && !pod.ip.empty()) {
+    const std::string why =
+        trouble.waiting.empty() ? trouble.not_ready.string() : trouble.waiting.string();
+    return one_line(fmt::format("{}, not ready{}{}", said, why.empty() ? "" : ": ", why));
+  }
+  if (running) return said + ", but it has no IP address yet";
   const std::string why = cause(pod);
   return one_line(why.empty() ? said : fmt::format("{}: {}", said, why));
 }

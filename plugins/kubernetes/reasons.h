@@ -8,9 +8,19 @@
 
 namespace muster::kubernetes {
 
-// "Pending for 12m: Insufficient google.com/tpu"; "" when the pod is live. One line of at most about 300 bytes. `now` is in
-// seconds since 1970; 0 when it is not known, and then no ages are told.
-std::string why_missing(const Pod& pod, int64_t now);
+// When a pod is a task: when it is Running and has an address; when it is Ready besides; or as soon as it has an address.
+enum class Require { kRunning, kReady, kAddress };
+
+struct Judge {
+  int64_t now = 0;  // seconds since 1970; 0 when it is not known, and then no ages are told
+  Require require = Require::kRunning;
+};
+
+// A pod that counts as there.
+bool is_task(const Pod& pod, const Judge& judge);
+
+// "Pending, 12m old: Insufficient google.com/tpu"; "" when the pod is a task. One line of at most about 300 bytes.
+std::string why_missing(const Pod& pod, const Judge& judge);
 
 // "45s", "12m", "3h", "9d": in the unit that leaves at least two of it, rounded down.
 std::string age_in_words(int64_t seconds);

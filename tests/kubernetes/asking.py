@@ -38,13 +38,15 @@ class Run:
 
 
 def ask(sim, mapping="{worker: [app=t]}", *arguments, options=(), env=None, verb="resolve", form="json", before=(), file=None):
-    """muster on `mapping` with a clean environment; KUBECONFIG is the sim's unless `env` says otherwise."""
+    """muster on `mapping` (None: what the options say) with a clean environment; KUBECONFIG is the sim's unless `env` says otherwise."""
     clean = {"PATH": os.environ.get("PATH", ""), "HOME": sim.folder.name, "KUBECONFIG": sim.ready["kubeconfig"]}
     # Of a sanitizer or coverage build.
     clean.update({key: value for key, value in os.environ.items() if "SAN_OPTIONS" in key or key == "LD_PRELOAD"})
     clean.update(env or {})
     command = [*before, MUSTER, verb, "--plugin-dir", PLUGINS]
-    command += ["-f", file] if file else ["--backend", "kubernetes", "-O", f"job_to_label_mapping={mapping}"]
+    command += ["-f", file] if file else ["--backend", "kubernetes"]
+    if mapping and not file:
+        command += ["-O", f"job_to_label_mapping={mapping}"]
     for option in options:
         command += ["-O", option]
     if verb == "resolve":

@@ -33,6 +33,7 @@ std::string told(const Pod& pod) {
     number("number", pod.ports[n].number), number("host_port", pod.ports[n].host_port);
   }
   number("created", pod.created), number("started", pod.started), number("deleted", pod.deleted);
+  number("ended", pod.ended);
   number("index", pod.index), number("group", pod.group), number("global", pod.global_group);
   number("size", pod.group_size), number("attempt", pod.attempt), number("restarts", pod.restarts);
   for (const int32_t count : pod.devices) number("devices", count);
@@ -119,7 +120,7 @@ const char* const kJson =
     "podIP": "10.8.4.19", "podIPs": [{"ip": "10.8.4.19"}, {"ip": "fd00:10:8:4::13"}], "startTime": "1970-01-02T00:00:01Z",
     "reason": "Odd", "message": "very odd",
     "conditions": [{"type": "Ready", "status": "True"}, {"type": "DisruptionTarget", "status": "True", "reason": "Preempted", "message": "p"}],
-    "initContainerStatuses": [{"restartCount": 1, "state": {"terminated": {"reason": "Error", "exitCode": 3}}}],
+    "initContainerStatuses": [{"restartCount": 1, "state": {"terminated": {"reason": "Error", "exitCode": 3, "finishedAt": "1970-01-03T00:00:00Z"}}}],
     "containerStatuses": [{"restartCount": 3, "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "5m"}},
       "lastState": {"terminated": {"reason": "OOMKilled", "exitCode": 137}}}]}},
 {"metadata": {"name": "late"}, "status": {"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/4"},
@@ -188,7 +189,10 @@ std::string protobuf_items() {
       inside(status, 7, [](pbf_writer& time) { time.add_int64(1, 86401); });
       inside(status, 10, [](pbf_writer& one) {
         inside(one, 2, [](pbf_writer& state) {
-          inside(state, 3, [](pbf_writer& t) { t.add_int32(1, 3), t.add_string(3, "Error"); });
+          inside(state, 3, [](pbf_writer& t) {
+            t.add_int32(1, 3), t.add_string(3, "Error");
+            inside(t, 6, [](pbf_writer& time) { time.add_int64(1, 172800); });
+          });
         });
         one.add_int32(5, 1);
       });

@@ -53,7 +53,8 @@ std::string query(const std::string& url, const std::string& name) {
   return out;
 }
 
-World lab(std::map<std::string, std::vector<PodText>> pods) {
+World lab(std::map<std::string, std::vector<PodText>> pods,
+          std::map<std::string, std::string> objects) {
   World world;
   world.files["/home/user/.kube/config"] = R"(apiVersion: v1
 kind: Config
@@ -69,13 +70,27 @@ contexts:
 - name: lab
   context: {cluster: lab-cluster, user: me}
 )";
-  world.serve = [pods = std::move(pods)](const Request& request) {
+  world.serve = [pods = std::move(pods), objects = std::move(objects)](const Request& request) {
+    const std::string path = request.url.substr(request.url.find('/', request.url.find("://") + 3));
+    const auto object = objects.find(path.substr(0, path.find('?')));
+    if (object != objects.end()) {
+      Response response;
+      response.body = object->second;
+      return response;
+    }
+    if (path.rfind("/apis/", 0) == 0)
+      return status_json(404, "NotFound", "widgets \\\"x\\\" not found");
     const auto found = pods.find(query(request.url, "labelSelector"));
     Response response;
     response.body = list_json(found == pods.end() ? std::vector<PodText>{} : found->second);
     return response;
   };
   return world;
+}
+
+std::string owned_by(const std::string& kind, const std::string& name, const std::string& uid) {
+  return R"("creationTimestamp": "2026-01-31T11:50:00Z", "ownerReferences": [{"kind": ")" + kind +
+         R"(", "name": ")" + name + R"(", "uid": ")" + uid + R"(", "controller": true}])";
 }
 
 }  // namespace fake

@@ -32,7 +32,11 @@ Response status_json(int64_t code, const std::string& reason, const std::string&
 std::string query(const std::string& url, const std::string& name);
 
 // A world outside of any cluster, with a kubeconfig at home for https://api.test:6443 and token "s3cret-token",
-// whose server answers each label selector with its pods.
-World lab(std::map<std::string, std::vector<PodText>> pods);
+// whose server answers each label selector with its pods, and each path (without its query) of `objects` with that text.
+World lab(std::map<std::string, std::vector<PodText>> pods,
+          std::map<std::string, std::string> objects = {});
+
+// A controller's reference in a pod's metadata.
+std::string owned_by(const std::string& kind, const std::string& name, const std::string& uid);
 
 }  // namespace fake

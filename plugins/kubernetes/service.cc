@@ -1,0 +1,70 @@
+#include "plugins/kubernetes/service.h"
+
+#include <fmt/format.h>
+
+#include "plugins/kubernetes/answer.h"
+#include "plugins/kubernetes/identity.h"
+#include "plugins/kubernetes/question.h"
+#include "plugins/kubernetes/slices.h"
+#include "plugins/support/text.h"
+
+namespace muster::kubernetes {
+namespace {
+
+using support::percent_encoded;
+using support::quote;
+
+bool says_port(const PortRule& rule) {
+  return rule.number != 0 || !rule.name.empty() || !rule.annotation.empty();
+}
+
+}  // namespace
+
+sdk::Status push_service(const Access& access, const Options& options, const Judge& judge,
+                         sdk::Call& call) {
+  const std::string what = fmt::format("the endpoints of Service {}", quote(options.service));
+  Question question;
+  question.path =
+      fmt::format("/apis/discovery.k8s.io/v1/namespaces/{}/endpointslices?labelSelector={}",
+                  percent_encoded(access.name_space),
+                  percent_encoded("kubernetes.io/service-name=" + options.service));
+  question.what = what;
+  question.needed = {"discovery.k8s.io", "endpointslices", "list"};
+  question.look = fmt::format("kubectl get endpointslices -n {} -l kubernetes.io/service-name={}",
+                              access.name_space, options.service);
+  question.pointer = "/service";
+  auto response = ask_server(access, question, call);
+  if (!response) return std::move(response).failure();
+  auto read = read_slices(response->body());
+  if (!read) return std::move(read).failure().with("endpoint", access.server);
+  if (read->pods.pods.empty())
+    return sdk::Failure{MUSTER_E_NOT_FOUND,
+                        fmt::format("{} in namespace {}: there are none ({}, server {})", what,
+                                    quote(access.name_space), access.origin, access.server),
+                        {{"hint", question.look}, {"endpoint", access.server}}};
+
+  std::vector<JobMembers> jobs(1);
+  jobs[0].job = options.as_job.empty() ? "worker" : options.as_job;
+  for (const Pod& pod : read->pods.pods)
+    jobs[0].found.members.push_back({&pod, MUSTER_UNRANKED, why_missing(pod, judge), {}});
+
+  Options chosen = options;
+  if (!says_port(options.port_of(jobs[0].job))) {
+    if (read->ports.size() > 1) {
+      std::string names;
+      for (const std::string& name : read->ports)
+        names += (names.empty() ? "" : ", ") + quote(name);
+      return sdk::Failure{MUSTER_E_INVALID_ARGUMENT,
+                          fmt::format("Service {} has the ports {}: say with 'port' which one is "
+                                      "that of the tasks",
+                                      quote(options.service), names),
+                          {{"option", "/service"}}};
+    }
+    chosen.any_port.only = !read->ports.empty();
+  }
+  push_jobs(jobs, chosen, chosen.wanted(), "", call);
+  say_identity(jobs, access, chosen, call);
+  return {};
+}
+
+}  // namespace muster::kubernetes

@@ -1,0 +1,428 @@
+// The kubernetes backend's finders: an object's name in, its whole cluster out.
+#include <doctest/doctest.h>
+
+#include "tests/plugin/kubernetes/api.h"
+
+using fake::Answer;
+using fake::ask;
+using fake::lab;
+using fake::owned_by;
+using fake::PodText;
+using fake::query;
+using fake::Request;
+using fake::Response;
+using fake::status_json;
+using fake::World;
+
+namespace {
+
+constexpr const char* kIndex = "batch.kubernetes.io/job-completion-index";
+constexpr const char* kJobPath = "/apis/batch/v1/namespaces/default/jobs/train";
+constexpr const char* kSetPath = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets/train";
+
+std::string object(const std::string& spec, const std::string& status = "{}",
+                   const std::string& version = "7") {
+  return R"({"kind": "X", "metadata": {"name": "train", "uid": "u1", "resourceVersion": ")" +
+         version + R"("}, "spec": )" + spec + R"(, "status": )" + status + "}";
+}
+
+// An Indexed Job of n pods.
+std::string indexed_job(int n, const std::string& more = "", const std::string& version = "7") {
+  return object(R"({"parallelism": )" + std::to_string(n) + R"(, "completions": )" +
+                    std::to_string(n) +
+                    R"(, "completionMode": "Indexed", "selector": {"matchLabels": {"uid": "u1"}})" +
+                    more + "}",
+                "{}", version);
+}
+
+PodText job_pod(const std::string& name, const std::string& ip, const std::string& index,
+                const std::string& phase = "Running", const std::string& uid = "u1") {
+  return {name, ip, phase, {{kIndex, index}}, owned_by("Job", "train", uid)};
+}
+
+PodText set_pod(const std::string& role, int job, int index, const std::string& ip) {
+  const std::string name =
+      "train-" + role + "-" + std::to_string(job) + "-" + std::to_string(index);
+  return {name + "-x7k2p",
+          ip,
+          "Running",
+          {{"jobset.sigs.k8s.io/replicatedjob-name", role},
+           {"jobset.sigs.k8s.io/job-index", std::to_string(job)},
+           {"jobset.sigs.k8s.io/jobset-uid", "u1"},
+           {kIndex, std::to_string(index)}},
+          owned_by("Job", "train-" + role + "-" + std::to_string(job), "j")};
+}
+
+const std::string kSet = object(
+    R"({"replicatedJobs": [
+        {"name": "driver", "replicas": 1, "template": {"spec": {"parallelism": 1, "completions": 1}}},
+        {"name": "slice", "replicas": 2, "template": {"spec": {"parallelism": 2, "completions": 2}}}]})");
+
+}  // namespace
+
+TEST_CASE("job: its own pods by completion index, and it knows how many there are to be") {
+  const auto answer =
+      ask("kubernetes", R"({"job": "train"})",
+          lab({{"uid=u1",
+                {job_pod("train-2-x", "10.8.0.2", "2"), job_pod("train-0-x", "10.8.0.1", "0")}}},
+              {{kJobPath, indexed_job(4)}}));
+  CHECK(answer.cluster() == "worker:0=10.8.0.1:8470 worker:2=10.8.0.2:8470");
+  CHECK(answer.missing_text() == "worker:1 train-1 (no pod yet)\nworker:3 train-3 (no pod yet)");
+  CHECK(answer.expected.at("worker") == 4);
+  REQUIRE(answer.requests.size() == 2);
+  CHECK(answer.requests[0].url == std::string("https://api.test:6443") + kJobPath);
+  CHECK(answer.requests[0].headers.at("Authorization") == "Bearer s3cret-token");
+  CHECK(query(answer.requests[1].url, "labelSelector") == "uid=u1");
+}
+
+TEST_CASE("job: a suspended one says why there are no pods; one that has ended is not found") {
+  const auto suspended = ask("kubernetes", R"({"job": "train"})",
+                             lab({}, {{kJobPath, indexed_job(1, R"(, "suspend": true)")}}));
+  CHECK(suspended.code == MUSTER_OK);
+  CHECK(suspended.missing_text() == "worker:0 train-0 (no pod yet: the Job is suspended)");
+
+  const auto ended = ask(
+      "kubernetes", R"({"job": "train"})",
+      lab({{"uid=u1", {job_pod("train-0-x", "10.8.0.1", "0", "Succeeded")}}},
+          {{kJobPath,
+            object(
+                R"({"parallelism": 1, "completions": 1, "completionMode": "Indexed", "selector": {"matchLabels": {"uid": "u1"}}})",
+                R"({"conditions": [{"type": "Complete", "status": "True", "reason": "CompletionsReached"}]})")}}));
+  CHECK(ended.code == MUSTER_E_NOT_FOUND);
+  CHECK(ended.message ==
+        "Job 'train' in namespace 'default' has ended: Complete: CompletionsReached (context 'lab' "
+        "of ~/.kube/config, server "
+        "https://api.test:6443)");
+}
+
+TEST_CASE(
+    "job: a member that has ended is missing with its end, for the others still wait for it") {
+  const auto answer = ask("kubernetes", R"({"job": "train"})",
+                          lab({{"uid=u1",
+                                {job_pod("train-0-x", "10.8.0.1", "0", "Succeeded"),
+                                 job_pod("train-1-x", "10.8.0.2", "1")}}},
+                              {{kJobPath, indexed_job(2)}}));
+  CHECK(answer.cluster() == "worker:1=10.8.0.2:8470");
+  CHECK(answer.missing_text() == "worker:0 train-0-x (Succeeded, 10m old)");
+}
+
+TEST_CASE(
+    "job: without indices a failed pod keeps no place once it was replaced, and the core ranks the "
+    "rest") {
+  const std::string job =
+      object(R"({"parallelism": 2, "selector": {"matchLabels": {"uid": "u1"}}})");
+  const auto pod = [](const char* name, const char* phase) {
+    return PodText{name,
+                   std::string(phase) == "Running" ? "10.8.0.1" : "",
+                   phase,
+                   {},
+                   owned_by("Job", "train", "u1")};
+  };
+  const auto replaced =
+      ask("kubernetes", R"({"job": "train"})",
+          lab({{"uid=u1",
+                {pod("train-a", "Failed"), pod("train-b", "Running"), pod("train-c", "Pending")}}},
+              {{kJobPath, job}}));
+  CHECK(replaced.cluster() == "worker:train-b=10.8.0.1:8470");
+  CHECK(replaced.missing_text() == "worker train-c (Pending, 10m old: starting on node-7)");
+  const auto alone = ask("kubernetes", R"({"job": "train"})",
+                         lab({{"uid=u1", {pod("train-a", "Failed")}}}, {{kJobPath, job}}));
+  CHECK(alone.missing_text() == "worker train-a (Failed, 10m old)\nworker  (no pod yet)");
+}
+
+TEST_CASE("job: with more completions than pods at a time nobody knows which place is next") {
+  const auto answer = ask(
+      "kubernetes", R"({"job": "train"})",
+      lab({{"uid=u1", {job_pod("train-7-x", "10.8.0.1", "7")}}},
+          {{kJobPath,
+            object(
+                R"({"parallelism": 2, "completions": 9, "completionMode": "Indexed", "selector": {"matchLabels": {"uid": "u1"}}})")}}));
+  CHECK(answer.cluster() == "worker:7=10.8.0.1:8470");
+  CHECK(answer.expected.at("worker") == 2);
+  CHECK(answer.missing_text() == "worker  (no pod yet)");
+}
+
+TEST_CASE("job: pods of an earlier object of the same name are no members") {
+  const auto answer =
+      ask("kubernetes", R"({"job": "train"})",
+          lab({{"uid=u1", {job_pod("train-0-old", "10.8.0.9", "0", "Running", "u0")}}},
+              {{kJobPath, indexed_job(1)}}));
+  CHECK(answer.tasks.empty());
+  CHECK(answer.missing_text() == "worker:0 train-0 (no pod yet)");
+  REQUIRE(answer.warnings.size() == 1);
+  CHECK(answer.warnings[0] ==
+        "pod 'default/train-0-old' is not of this Job but of another one or of one before it; it "
+        "does not count");
+}
+
+TEST_CASE(
+    "pods that the object has no place for make it be read again, so that no answer mixes two "
+    "moments") {
+  World world = lab({}, {});
+  int reads = 0;
+  world.serve = [&](const Request& request) {
+    Response response;
+    if (request.url.find("/jobs/train") != std::string::npos) {
+      // It grows after the first reading.
+      ++reads;
+      response.body = indexed_job(reads == 1 ? 1 : 3, "", std::to_string(reads == 1 ? 1 : 2));
+    } else {
+      response.body = fake::list_json(
+          {job_pod("train-0-x", "10.8.0.1", "0"), job_pod("train-1-x", "10.8.0.2", "1")});
+    }
+    return response;
+  };
+  const auto grown = ask("kubernetes", R"({"job": "train"})", world);
+  CHECK(grown.cluster() == "worker:0=10.8.0.1:8470 worker:1=10.8.0.2:8470");
+  CHECK(grown.missing_text() == "worker:2 train-2 (no pod yet)");
+  CHECK(grown.requests.size() == 4);
+
+  world.serve = [&](const Request& request) {
+    Response response;
+    response.body = request.url.find("/jobs/train") != std::string::npos
+                        ? indexed_job(1, "", std::to_string(++reads))
+                        : fake::list_json({job_pod("train-5-x", "10.8.0.1", "5")});
+    return response;
+  };
+  const auto restless = ask("kubernetes", R"({"job": "train"})", world);
+  CHECK(restless.code == MUSTER_E_UNAVAILABLE);
+  CHECK(restless.message ==
+        "Job 'train' changed each time its pods were listed, 3 times: no answer would be of one "
+        "moment");
+
+  const auto shrunk =
+      ask("kubernetes", R"({"job": "train"})",
+          lab({{"uid=u1",
+                {job_pod("train-0-x", "10.8.0.1", "0"), job_pod("train-1-x", "10.8.0.2", "1")}}},
+              {{kJobPath, indexed_job(1)}}));
+  CHECK(shrunk.cluster() == "worker:0=10.8.0.1:8470");
+  CHECK(shrunk.warnings ==
+        std::vector<std::string>{"pod 'default/train-1-x' has no place in 'worker', which is to "
+                                 "have 1; it does not count"});
+}
+
+TEST_CASE(
+    "jobset: replicated jobs are the roles, and a rank is the job's place times its pods plus the "
+    "pod's") {
+  const auto answer =
+      ask("kubernetes", R"({"jobset": "train"})",
+          lab({{"jobset.sigs.k8s.io/jobset-name=train",
+                {set_pod("slice", 1, 0, "10.8.0.3"), set_pod("slice", 0, 1, "10.8.0.2"),
+                 set_pod("driver", 0, 0, "10.8.0.1")}}},
+              {{kSetPath, kSet}}));
+  CHECK(answer.cluster() == "driver:0=10.8.0.1:8470 slice:1=10.8.0.2:8470 slice:2=10.8.0.3:8470");
+  CHECK(answer.missing_text() ==
+        "slice:0 train-slice-0-0 (no pod yet)\nslice:3 train-slice-1-1 (no pod yet)");
+  CHECK(answer.expected.at("driver") == 1);
+  CHECK(answer.expected.at("slice") == 4);
+}
+
+TEST_CASE("jobset: all its jobs can be one ranked whole") {
+  const auto answer =
+      ask("kubernetes", R"({"jobset": "train", "as_job": "worker"})",
+          lab({{"jobset.sigs.k8s.io/jobset-name=train",
+                {set_pod("slice", 1, 1, "10.8.0.3"), set_pod("driver", 0, 0, "10.8.0.1")}}},
+              {{kSetPath, kSet}}));
+  CHECK(answer.cluster() == "worker:0=10.8.0.1:8470 worker:4=10.8.0.3:8470");
+  CHECK(answer.expected == std::map<std::string, int64_t>{{"worker", 5}});
+  CHECK(answer.missing.size() == 3);
+}
+
+TEST_CASE(
+    "jobset: after a restart the pods of the attempt before are no members, though they still "
+    "run") {
+  const auto of_attempt = [](PodText pod, const char* attempt) {
+    pod.labels["jobset.sigs.k8s.io/restart-attempt"] = attempt;
+    return pod;
+  };
+  const auto answer = ask("kubernetes", R"({"jobset": "train"})",
+                          lab({{"jobset.sigs.k8s.io/jobset-name=train",
+                                {of_attempt(set_pod("slice", 0, 0, "10.8.0.1"), "0"),
+                                 of_attempt(set_pod("slice", 0, 1, "10.8.0.2"), "1")}}},
+                              {{kSetPath, kSet}}));
+  CHECK(answer.cluster() == "slice:1=10.8.0.2:8470");
+}
+
+TEST_CASE("leaderworkerset: one ranked whole, the leader first in its group") {
+  const auto pod = [](const char* name, const char* ip, const char* group, const char* index) {
+    return PodText{name,
+                   ip,
+                   "Running",
+                   {{"leaderworkerset.sigs.k8s.io/group-index", group},
+                    {"leaderworkerset.sigs.k8s.io/worker-index", index},
+                    {"apps.kubernetes.io/pod-index", "9"}}};
+  };
+  const auto answer =
+      ask("kubernetes", R"({"leaderworkerset": "train"})",
+          lab({{"leaderworkerset.sigs.k8s.io/name=train",
+                {pod("train-1-2", "10.8.0.3", "1", "2"), pod("train-0", "10.8.0.1", "0", "0")}}},
+              {{"/apis/leaderworkerset.x-k8s.io/v1/namespaces/default/leaderworkersets/train",
+                object(R"({"replicas": 2, "leaderWorkerTemplate": {"size": 3}})")}}));
+  CHECK(answer.cluster() == "worker:0=10.8.0.1:8470 worker:5=10.8.0.3:8470");
+  CHECK(answer.missing_text() ==
+        "worker:1 train-0-1 (no pod yet)\nworker:2 train-0-2 (no pod yet)\nworker:3 train-1 (no "
+        "pod yet)\nworker:4 train-1-1 (no pod yet)");
+}
+
+TEST_CASE(
+    "statefulset: ordinals by label or name, from where they start, of the pods that its selector "
+    "means") {
+  const auto answer = ask(
+      "kubernetes", R"({"statefulset": "train"})",
+      lab({{"app=t,tier in (a,b),!old",
+            {{"train-5", "10.8.0.5", "Running", {}, owned_by("StatefulSet", "train", "u1")},
+             {"train-4",
+              "10.8.0.4",
+              "Running",
+              {{"apps.kubernetes.io/pod-index", "4"}},
+              owned_by("StatefulSet", "train", "u1")}}}},
+          {{"/apis/apps/v1/namespaces/default/statefulsets/train",
+            object(
+                R"({"replicas": 3, "ordinals": {"start": 4}, "selector": {"matchLabels": {"app": "t"}, "matchExpressions": [{"key": "tier", "operator": "In", "values": ["a", "b"]}, {"key": "old", "operator": "DoesNotExist"}]}})")}}));
+  CHECK(answer.cluster() == "worker:0=10.8.0.4:8470 worker:1=10.8.0.5:8470");
+  CHECK(answer.missing_text() == "worker:2 train-6 (no pod yet)");
+}
+
+TEST_CASE("pytorchjob: master and workers, or all in PyTorch's own ranks") {
+  const auto pod = [](const char* role, const char* index, const char* ip) {
+    return PodText{std::string("train-") + role + "-" + index,
+                   ip,
+                   "Running",
+                   {{"training.kubeflow.org/replica-type", role},
+                    {"training.kubeflow.org/replica-index", index}},
+                   owned_by("PyTorchJob", "train", "u1")};
+  };
+  const World world =
+      lab({{"training.kubeflow.org/job-name=train",
+            {pod("worker", "1", "10.8.0.3"), pod("worker", "0", "10.8.0.2"),
+             pod("master", "0", "10.8.0.1")}}},
+          {{"/apis/kubeflow.org/v1/namespaces/default/pytorchjobs/train",
+            object(R"({"pytorchReplicaSpecs": {"Worker": {"replicas": 2}, "Master": {}}})")}});
+  CHECK(ask("kubernetes", R"({"pytorchjob": "train"})", world).cluster() ==
+        "master:0=10.8.0.1:8470 worker:0=10.8.0.2:8470 worker:1=10.8.0.3:8470");
+  const auto whole = ask("kubernetes", R"({"pytorchjob": "train", "as_job": "node"})", world);
+  CHECK(whole.cluster() == "node:0=10.8.0.1:8470 node:1=10.8.0.2:8470 node:2=10.8.0.3:8470");
+  CHECK(whole.expected.at("node") == 3);
+}
+
+TEST_CASE("tfjob: the evaluator is beside the cluster, and knows itself") {
+  const auto pod = [](const char* role, const char* index, const char* ip) {
+    return PodText{std::string("train-") + role + "-" + index,
+                   ip,
+                   "Running",
+                   {{"training.kubeflow.org/replica-type", role},
+                    {"training.kubeflow.org/replica-index", index}},
+                   owned_by("TFJob", "train", "u1")};
+  };
+  World world = lab(
+      {{"training.kubeflow.org/job-name=train",
+        {pod("chief", "0", "10.8.0.1"), pod("ps", "0", "10.8.0.2"),
+         pod("evaluator", "0", "10.8.0.3")}}},
+      {{"/apis/kubeflow.org/v1/namespaces/default/tfjobs/train",
+        object(
+            R"({"tfReplicaSpecs": {"PS": {"replicas": 1}, "Evaluator": {"replicas": 1}, "Chief": {"replicas": 1}}})")}});
+  world.variables["POD_NAME"] = "train-evaluator-0";
+  const auto answer = ask("kubernetes", R"({"tfjob": "train"})", world);
+  CHECK(answer.cluster() == "chief:0=10.8.0.1:8470 ps:0=10.8.0.2:8470");
+  CHECK(answer.jobs == std::vector<std::string>{"chief", "ps"});
+  REQUIRE(answer.identities.size() == 1);
+  CHECK(answer.identities[0].job == "evaluator");
+  CHECK(answer.identities[0].index == 0);
+  CHECK(answer.identities[0].name == "");
+}
+
+TEST_CASE("vcjob: tasks are the roles") {
+  const auto answer = ask(
+      "kubernetes", R"({"vcjob": "train"})",
+      lab({{"volcano.sh/job-name=train",
+            {{"train-ps-0",
+              "10.8.0.1",
+              "Running",
+              {{"volcano.sh/task-spec", "ps"}, {"volcano.sh/task-index", "0"}},
+              owned_by("Job", "train", "u1")}}}},
+          {{"/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs/train",
+            object(
+                R"({"tasks": [{"name": "ps", "replicas": 1}, {"name": "worker", "replicas": 1}]})")}}));
+  CHECK(answer.cluster() == "ps:0=10.8.0.1:8470");
+  CHECK(answer.missing_text() == "worker:0 train-worker-0 (no pod yet)");
+}
+
+TEST_CASE("trainjob: the JobSet of its name, without the jobs that fetch data first") {
+  const auto answer =
+      ask("kubernetes", R"({"trainjob": "train"})",
+          lab({{"jobset.sigs.k8s.io/jobset-name=train", {set_pod("node", 0, 0, "10.8.0.1")}}},
+              {{kSetPath, object(
+                              R"({"replicatedJobs": [
+          {"name": "dataset-initializer", "template": {"metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "dataset-initializer"}}, "spec": {}}},
+          {"name": "node", "template": {"metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}, "spec": {"parallelism": 1, "completions": 1}}}]})")}}));
+  CHECK(answer.cluster() == "node:0=10.8.0.1:8470");
+  CHECK(answer.jobs == std::vector<std::string>{"node"});
+  CHECK(answer.missing.empty());
+}
+
+TEST_CASE("an object that is not there is named with the command that looks for it") {
+  const auto nothing = ask("kubernetes", R"({"jobset": "train", "namespace": "ml"})", lab({}));
+  CHECK(nothing.code == MUSTER_E_NOT_FOUND);
+  CHECK(nothing.message ==
+        "there is no JobSet 'train' in namespace 'ml' (context 'lab' of ~/.kube/config, server "
+        "https://api.test:6443)");
+  CHECK(nothing.details.at("hint") == "kubectl get jobsets.jobset.x-k8s.io train -n ml");
+
+  World without = lab({});
+  without.serve = [](const Request&) {
+    Response response;
+    response.status = 404;
+    response.body = "404 page not found\n";
+    return response;
+  };
+  CHECK(ask("kubernetes", R"({"jobset": "train"})", without)
+            .message.find("this cluster does not know such objects") != std::string::npos);
+}
+
+TEST_CASE("an object that may not be read names the rule to add") {
+  World world = lab({});
+  world.serve = [](const Request&) {
+    return status_json(403, "Forbidden", R"(User \"me\" cannot get jobs.batch)");
+  };
+  const auto answer = ask("kubernetes", R"({"job": "train"})", world);
+  CHECK(answer.code == MUSTER_E_PERMISSION_DENIED);
+  CHECK(answer.message ==
+        "the credentials of user 'me' (context 'lab' of ~/.kube/config) may not get jobs.batch in "
+        "namespace 'default': 'User \"me\" cannot get jobs.batch'");
+  const std::string& hint = answer.details.at("hint");
+  CHECK(hint.find("{apiGroups: [\"batch\"], resources: [jobs], verbs: [get]}") !=
+        std::string::npos);
+  CHECK(hint.find("name: \"me\"") != std::string::npos);
+}
+
+TEST_CASE("an object that cannot be understood is no empty cluster") {
+  for (const std::string& body :
+       {std::string(""), std::string("[]"), std::string("{}"), object("{}"),
+        object(R"({"replicatedJobs": []})"), object(R"({"replicatedJobs": [{"template": {}}]})"),
+        object(R"({"replicatedJobs": [{"name": "a", "replicas": -1}]})"),
+        object(R"({"replicatedJobs": [{"name": "a"}, {"name": "a"}]})"),
+        object(R"({"replicatedJobs": [{"name": "a", "replicas": "2"}]})")}) {
+    CAPTURE(body);
+    CHECK(ask("kubernetes", R"({"jobset": "train"})", lab({}, {{kSetPath, body}})).code ==
+          MUSTER_E_DATA_LOSS);
+  }
+  const auto huge = ask(
+      "kubernetes", R"({"jobset": "train"})",
+      lab({},
+          {{kSetPath,
+            object(
+                R"({"replicatedJobs": [{"name": "a", "replicas": 1000000, "template": {"spec": {"parallelism": 1000000}}}]})")}}));
+  CHECK(huge.code == MUSTER_E_RESOURCE_EXHAUSTED);
+}
+
+TEST_CASE("only one thing can say who the members are") {
+  const auto both = ask("kubernetes", R"({"job": "a", "jobset": "b"})");
+  CHECK(both.code == MUSTER_E_INVALID_ARGUMENT);
+  CHECK(both.message ==
+        "'job' and 'jobset' both say who the members are: one of them can be given");
+  CHECK(ask("kubernetes", R"({"job": "a", "job_to_label_mapping": {"worker": "x"}})").code ==
+        MUSTER_E_INVALID_ARGUMENT);
+  CHECK(ask("kubernetes", R"({"job": "a", "all_namespaces": true})").code ==
+        MUSTER_E_INVALID_ARGUMENT);
+  CHECK(ask("kubernetes", R"({"as_job": "a"})").code == MUSTER_E_INVALID_ARGUMENT);
+}
