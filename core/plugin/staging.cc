@@ -161,6 +161,8 @@ Checked Staging::set_attribute(std::string_view key, std::string_view value) {
     return Refusal{"MP-9", fmt::format("more than {} attributes of one {}", kAttributeMaximum,
                                        task_count_ == 0 ? "cluster" : "task")};
   }
+  // One by one and then by doubling costs three places and half of the memory for the usual three.
+  if (all.size() == all.capacity()) all.reserve(all.size() + 3);
   all.emplace_back(key, value);
   return {};
 }
