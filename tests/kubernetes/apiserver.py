@@ -55,11 +55,12 @@ class ApiServer:
         return answer
 
     def request(self, method, path, body=None, kind="application/json"):
-        """Status and object of a request of the administrator."""
+        """Status and object (text, where it is no JSON) of a request of the administrator."""
         text = None if body is None else json.dumps(body)
         self.admin.request(method, path, body=text, headers={"Content-Type": kind, "User-Agent": "muster-tests"})
         response = self.admin.getresponse()
-        return response.status, json.loads(response.read())
+        body = response.read()
+        return response.status, json.loads(body) if "json" in response.getheader("Content-Type", "") else body.decode()
 
     def must(self, method, path, body=None, kind="application/json"):
         """The object, of a request that has to work."""
