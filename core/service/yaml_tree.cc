@@ -2,6 +2,7 @@
 #include "core/service/yaml_tree.h"
 
 #include <istream>
+#include <optional>
 #include <set>
 #include <streambuf>
 
@@ -113,12 +114,32 @@ const YamlNode* YamlNode::find(std::string_view key) const {
   return nullptr;
 }
 
+namespace {
+
+// Where the first byte stands that is no UTF-8. yaml-cpp would take it as it is.
+std::optional<YamlNode> find_not_utf8(std::string_view text) {
+  YamlNode place;
+  for (size_t at = 0; at < text.size();) {
+    const size_t length = utf8_length(text.substr(at));
+    if (length == 0) return place;
+    const bool newline = text[at] == '\n';
+    place.line += newline ? 1 : 0;
+    place.column = newline ? 1 : place.column + 1;
+    at += length;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 Error yaml_error(const std::string& name, const YamlNode& at, const std::string& message) {
   return {
       Code::kInvalidArgument, fmt::format("{}:{}:{}: {}", name, at.line, at.column, message), {}};
 }
 
 Result<YamlNode> parse_yaml_tree(std::string_view text, const std::string& name) {
+  if (const std::optional<YamlNode> place = find_not_utf8(text))
+    return yaml_error(name, *place, "this is not UTF-8");
   try {
     ViewBuffer buffer(text);
     std::istream stream(&buffer);

@@ -418,6 +418,11 @@ TEST_CASE("what is wrong with a recording is told with its place") {
   CHECK(wrong(std::string(100000, '{')) != "");
 }
 
+TEST_CASE("a recording that is not UTF-8 is told with the place of the first wrong byte") {
+  CHECK(wrong("muster_recording: 1\nresolvers:\n- path: \"a\xff\"\n") == "r.yaml:3:11: this is not UTF-8");
+  CHECK(wrong("muster_recording: 1\nresolvers:\n- path: \"é\"\n") == "");
+}
+
 TEST_CASE("a recording that cannot be read is told with its path") {
   const Folder folder;
   const auto none = Session::replay(folder.path("none"), nullptr, nullptr);
