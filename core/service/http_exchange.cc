@@ -24,7 +24,9 @@ const std::array<char, kPadding> kEmptyBody{};
 // Stands between the transport and the plugin's on_body.
 struct Stream {
   const HttpRequest* request = nullptr;
-  std::string* copy = nullptr;  // of what is recorded
+  std::string* copy = nullptr;     // of what is recorded
+  muster_call_v1* call = nullptr;  // as the transport sees it
+  int64_t last_deadline_ns = 0;    // of the plugin's call
   uint64_t bytes = 0;
   int32_t stopped = MUSTER_OK;
   bool too_large = false;
@@ -40,6 +42,9 @@ struct Stream {
       }
       if (stream.copy != nullptr) stream.copy->append(data, size);
       stream.stopped = stream.request->raw.on_body(stream.request->raw.on_body_ctx, data, size);
+      const int64_t idle_ns = stream.request->raw.idle_timeout_ns;
+      if (idle_ns > 0)
+        stream.call->deadline_ns = std::min(stream.last_deadline_ns, monotonic_ns() + idle_ns);
       return stream.stopped;
     });
   }
@@ -65,7 +70,7 @@ struct Held {
 };
 
 Attempt over_network(Call& call, const muster_call_v1* raw_call, const HttpRequest& request,
-                     const Proxy& proxy, std::string* copy) {
+                     const Proxy& proxy, int64_t deadline_ns, std::string* copy) {
   Attempt attempt;
   if (call.http() == nullptr) {
     attempt.error = {Code::kInternal, "the core lent this call no HTTP library", {}};
@@ -77,9 +82,13 @@ Attempt over_network(Call& call, const muster_call_v1* raw_call, const HttpReque
     return attempt;
   }
 
+  muster_call_v1 bounded = *raw_call;
+  bounded.deadline_ns = deadline_ns;
   Stream stream;
   stream.request = &request;
   stream.copy = copy;
+  stream.call = &bounded;
+  stream.last_deadline_ns = call.deadline_ns();
   muster_http_request_v1 hop = request.raw;
   hop.struct_size = sizeof(hop);
   hop.method = request.method.c_str();
@@ -103,7 +112,7 @@ Attempt over_network(Call& call, const muster_call_v1* raw_call, const HttpReque
   muster_error error;
   const int64_t start = monotonic_ns();
   const int32_t code =
-      (*transport)->exchange(host.table(), raw_call, &hop, &held->response, &error);
+      (*transport)->exchange(host.table(), &bounded, &hop, &held->response, &error);
   attempt.milliseconds = (monotonic_ns() - start) / 1'000'000;
   attempt.bytes = stream.bytes;
   attempt.handed_over = stream.bytes > 0;
@@ -117,6 +126,10 @@ Attempt over_network(Call& call, const muster_call_v1* raw_call, const HttpReque
     attempt.error = std::move(error.error);
     const bool known = code > MUSTER_OK && code <= MUSTER_E_UNAUTHENTICATED;
     attempt.error.code = known ? static_cast<Code>(code) : Code::kUnknown;
+    // A stream that fell silent is a broken one.
+    if (code == MUSTER_E_DEADLINE_EXCEEDED && attempt.handed_over &&
+        monotonic_ns() < call.deadline_ns())
+      attempt.error.code = Code::kUnavailable;
   } else if (held->response.status < 100 || held->response.status > 999) {
     attempt.error = {Code::kInternal,
                      fmt::format("the transport gave the status {}", held->response.status),
@@ -254,13 +267,14 @@ ExchangeKey exchange_key(const HttpRequest& request, const Secrets& secrets) {
 }
 
 Attempt attempt_exchange(Call& call, const muster_call_v1* raw_call, const HttpRequest& request,
-                         const Proxy& proxy, int number) {
+                         const Proxy& proxy, int64_t deadline_ns, int number) {
   const Session::Mode mode = call.session().mode();
-  if (mode == Session::Mode::kLive) return over_network(call, raw_call, request, proxy, nullptr);
+  if (mode == Session::Mode::kLive)
+    return over_network(call, raw_call, request, proxy, deadline_ns, nullptr);
   const ExchangeKey key = exchange_key(request, call.session().secrets());
   if (mode == Session::Mode::kReplay) return out_of_recording(call, request, key);
   std::string streamed;
-  Attempt attempt = over_network(call, raw_call, request, proxy, &streamed);
+  Attempt attempt = over_network(call, raw_call, request, proxy, deadline_ns, &streamed);
   record(call, request, key, attempt, number, std::move(streamed));
   return attempt;
 }

@@ -33,9 +33,9 @@ struct Attempt {
   std::string_view header(std::string_view name) const;
 };
 
-// Makes attempt number `number` of this request. In a replay nothing but the recording is asked; when recording, it is added.
+// Makes attempt number `number` of this request, by `deadline_ns`. In a replay nothing but the recording is asked; when recording, it is added.
 Attempt attempt_exchange(Call& call, const muster_call_v1* raw_call, const HttpRequest& request,
-                         const Proxy& proxy, int number);
+                         const Proxy& proxy, int64_t deadline_ns, int number);
 
 // The key under which a request stands in a recording.
 struct ExchangeKey {

@@ -81,6 +81,10 @@ Result<HttpRequest> HttpRequest::read(const muster_http_request_v1* request) {
     if (header.value == nullptr) header.value = "";
     read.headers.push_back(header);
   }
+  // A bound that is longer than a year is none; so sums of times do not overflow.
+  constexpr int64_t kYear_ns = int64_t{366} * 24 * 3600 * 1'000'000'000;
+  read.raw.timeout_ns = std::min(raw.timeout_ns, kYear_ns);
+  read.raw.idle_timeout_ns = std::min(raw.idle_timeout_ns, kYear_ns);
   read.body = view_of(raw.body, raw.body_size);
   read.purpose = clean_text(view_of(raw.purpose, MUSTER_NUL_TERMINATED), false);
   read.maximum_body_size = raw.maximum_body_size == 0 ? kUsualMaximum : raw.maximum_body_size;

@@ -44,7 +44,13 @@ class Progress {
 class Sending {
  public:
   Sending(Call& call, const muster_call_v1* raw_call, HttpRequest request)
-      : call_(call), raw_call_(raw_call), request_(std::move(request)), progress_(call) {}
+      : call_(call),
+        raw_call_(raw_call),
+        request_(std::move(request)),
+        deadline_ns_(request_.raw.timeout_ns > 0
+                         ? std::min(call.deadline_ns(), call.now_ns() + request_.raw.timeout_ns)
+                         : call.deadline_ns()),
+        progress_(call) {}
 
   Result<Sent> run() {
     for (int redirects = 0;; ++redirects) {
@@ -100,10 +106,10 @@ class Sending {
     for (int number = 1;; ++number) {
       progress_.show(request_, number, "");
       if (call_.cancelled()) return failure(*proxy, ended(Code::kCancelled), number - 1, earlier);
-      if (call_.now_ns() >= call_.deadline_ns())
+      if (call_.now_ns() >= deadline_ns_)
         return failure(*proxy, ended(Code::kDeadlineExceeded), number - 1, earlier);
 
-      Attempt attempt = attempt_exchange(call_, raw_call_, request_, *proxy, number);
+      Attempt attempt = attempt_exchange(call_, raw_call_, request_, *proxy, deadline_ns_, number);
       add_record(*proxy, attempt, number);
       if (attempt.stopped != MUSTER_OK) return Sent{{}, attempt.stopped};
 
@@ -155,7 +161,7 @@ class Sending {
       }
     }
     // An attempt that could only begin after the deadline is none: what there is now says more than "too late".
-    if (wait >= call_.deadline_ns() - call_.now_ns()) return std::nullopt;
+    if (wait >= deadline_ns_ - call_.now_ns()) return std::nullopt;
     return wait;
   }
 
@@ -191,6 +197,7 @@ class Sending {
   Call& call_;
   const muster_call_v1* raw_call_;
   HttpRequest request_;
+  int64_t deadline_ns_;
   Progress progress_;
 };
 

@@ -330,6 +330,44 @@ TEST_CASE("a streamed request is sent again only while no piece was handed over"
   CHECK(get.streamed == "half");
 }
 
+TEST_CASE("a request has a time of its own, which never goes past the call's") {
+  Net net({Answer::of(200, {}, "0123")});
+  Get bounded("http://h/");
+  bounded.request.timeout_ns = kSecond;
+  CHECK(bounded.send(net.world) == MUSTER_OK);
+  Get generous("http://h/");
+  generous.request.timeout_ns = INT64_MAX;
+  CHECK(generous.send(net.world) == MUSTER_OK);
+  CHECK(net.transport.seen[0].time_ns <= kSecond);
+  CHECK(net.transport.seen[0].time_ns > kSecond / 2);
+  CHECK(net.transport.seen[1].time_ns > 2 * kSecond);
+  CHECK(net.transport.seen[1].time_ns <= 20 * kSecond);
+}
+
+TEST_CASE("each piece of a stream gives it its idle time again, and no more") {
+  Net net({Answer::of(200, {}, "0123")});
+  Get get("http://h/");
+  get.request.timeout_ns = kSecond / 10;
+  get.request.idle_timeout_ns = 2 * kSecond;
+  CHECK(get.stream().send(net.world) == MUSTER_OK);
+  CHECK(net.transport.seen[0].time_ns <= kSecond / 10);
+  CHECK(net.transport.seen[0].time_after_pieces_ns > kSecond);
+  CHECK(net.transport.seen[0].time_after_pieces_ns <= 2 * kSecond);
+}
+
+TEST_CASE("a stream that falls silent is a broken one") {
+  Answer silent;
+  silent.code = MUSTER_E_DEADLINE_EXCEEDED;
+  silent.message = "waited 2.0 s for the rest of the body";
+  silent.phase = "receive";
+  silent.pieces = "half";
+  Net net({silent});
+  Get get("http://h/");
+  get.request.idle_timeout_ns = kSecond;
+  CHECK(get.stream().send(net.world) == MUSTER_E_UNAVAILABLE);
+  CHECK(net.transport.seen.size() == 1);
+}
+
 TEST_CASE("what the plugin's on_body says is what send returns, and its error stays its own") {
   Net net({Answer::of(200, {}, "0123456789")});
   Get get("http://h/");

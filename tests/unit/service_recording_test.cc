@@ -419,7 +419,8 @@ TEST_CASE("what is wrong with a recording is told with its place") {
 }
 
 TEST_CASE("a recording that is not UTF-8 is told with the place of the first wrong byte") {
-  CHECK(wrong("muster_recording: 1\nresolvers:\n- path: \"a\xff\"\n") == "r.yaml:3:11: this is not UTF-8");
+  CHECK(wrong("muster_recording: 1\nresolvers:\n- path: \"a\xff\"\n") ==
+        "r.yaml:3:11: this is not UTF-8");
   CHECK(wrong("muster_recording: 1\nresolvers:\n- path: \"é\"\n") == "");
 }
 

@@ -132,6 +132,8 @@ struct Exchange {
   uint64_t flags = 0;
   uint64_t maximum = 0;
   int64_t at_ns = 0;
+  int64_t time_ns = 0;                // until the deadline, when it began
+  int64_t time_after_pieces_ns = -1;  // and when all pieces were handed over
 
   bool has(const std::string& name) const { return headers.count(name) > 0; }
 };
@@ -203,7 +205,7 @@ class FakeTransport {
     return one;
   }
 
-  static int32_t exchange(const muster_host_v1* host, const muster_call_v1*,
+  static int32_t exchange(const muster_host_v1* host, const muster_call_v1* call,
                           const muster_http_request_v1* request, muster_http_response_v1* response,
                           muster_error* error) {
     FakeTransport& self = *current();
@@ -221,6 +223,7 @@ class FakeTransport {
     seen.flags = request->flags;
     seen.maximum = request->maximum_body_size;
     seen.at_ns = monotonic_ns();
+    seen.time_ns = call->deadline_ns - seen.at_ns;
     self.seen.push_back(seen);
 
     const Answer answer = self.script_[std::min(self.seen.size(), self.script_.size()) - 1];
@@ -235,6 +238,7 @@ class FakeTransport {
         if (code != MUSTER_OK)
           return host->set_error(error, code, "stopped", MUSTER_NUL_TERMINATED);
       }
+      self.seen.back().time_after_pieces_ns = call->deadline_ns - monotonic_ns();
     }
     if (answer.code != MUSTER_OK) {
       host->set_error(error, answer.code, answer.message.data(), answer.message.size());

@@ -75,6 +75,14 @@ typedef struct muster_http_request_v1 {
    */
   int32_t (*on_body)(void *on_body_ctx, const char *data, uint64_t size);
   void *on_body_ctx;
+
+  int64_t
+      timeout_ns; /* of the whole request with its retries, beside the call's deadline; 0: the call's alone */
+  /**
+   * Of a streamed response: how long it may be silent. A longer silence ends it with MUSTER_E_UNAVAILABLE, and timeout_ns then
+   * counts up to the first piece alone: a stream that goes on is not cut. 0: by timeout_ns as a whole.
+   */
+  int64_t idle_timeout_ns;
 } muster_http_request_v1;
 
 /**
