@@ -50,6 +50,7 @@ struct muster_cluster {
   }
 
   std::unique_ptr<muster::Cluster> cluster;
+  muster::BackendFactory make_backend;  // how its backends were made, for a watch to have its own
   std::shared_ptr<const muster::Log> log;
   std::shared_ptr<muster::Secrets> secrets;
   std::string record;                       // path, or ""
@@ -59,9 +60,13 @@ struct muster_cluster {
   std::shared_ptr<std::atomic<uint64_t>> cancel_epoch = std::make_shared<std::atomic<uint64_t>>(0);
   std::atomic<int64_t> running{0};  // resolves under way
 
-  // One resolve: the snapshot, or a new error in *error.
+  // One resolve of `cluster`: the snapshot, or a new error in *error.
   int32_t resolve(const muster::CancelToken& cancel, muster::SnapshotPtr& snapshot,
                   muster_error** error);
+  // Where a resolve that is not recorded asks the world.
+  std::shared_ptr<muster::Session> session() const {
+    return replay != nullptr ? replay->replay_again() : muster::Session::live(log, secrets);
+  }
 };
 
 namespace muster {

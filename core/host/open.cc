@@ -125,12 +125,14 @@ Result<std::unique_ptr<muster_cluster>> open_cluster(const muster_settings& sett
   auto http = make_http_library([search = search_of(settings, &opened->config)] {
     return find_service_library(search, "http");
   });
-  const auto make_backend = [&](const ResolverConfig& leaf) -> Result<std::shared_ptr<Backend>> {
-    auto library = load_plugin(opened->plugins.at(leaf.backend), *cluster->log, leaf.isolate);
+  cluster->make_backend = [plugins = std::move(opened->plugins), log = cluster->log,
+                           secrets = cluster->secrets,
+                           http](const ResolverConfig& leaf) -> Result<std::shared_ptr<Backend>> {
+    auto library = load_plugin(plugins.at(leaf.backend), *log, leaf.isolate);
     if (!library) return std::move(library).error();
-    return Backend::create(std::move(*library), leaf, cluster->log, cluster->secrets, http);
+    return Backend::create(std::move(*library), leaf, log, secrets, http);
   };
-  auto made = Cluster::create(opened->config, make_backend);
+  auto made = Cluster::create(opened->config, cluster->make_backend);
   if (!made) return std::move(made).error();
   cluster->cluster = std::move(*made);
   return cluster;
@@ -202,13 +204,8 @@ Result<OpenedConfig> open_config(const muster_settings& settings,
 
 int32_t muster_cluster::resolve(const muster::CancelToken& cancel, muster::SnapshotPtr& snapshot,
                                 muster_error** error) {
-  using muster::Session;
-  std::shared_ptr<Session> session;
-  if (replay != nullptr) {
-    session = replay->replay_again();
-  } else {
-    session = record.empty() ? Session::live(log, secrets) : Session::record(log, secrets);
-  }
+  const std::shared_ptr<muster::Session> session =
+      record.empty() ? this->session() : muster::Session::record(log, secrets);
   for (const std::string& name : variables) session->variable("", name);
   ++running;
   auto outcome = cluster->resolve(session, cancel);

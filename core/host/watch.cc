@@ -1,23 +1,19 @@
-// Watching by polling: a thread asks again and again, and keeps the newest thing to tell.
+// Watching: a thread asks a tree of backends that keep their answers, and keeps the newest thing to tell.
 #include <fmt/format.h>
-#include <pthread.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <condition_variable>
-#include <csignal>
 #include <mutex>
-#include <random>
 #include <thread>
 
 #include "core/host/handles.h"
+#include "core/plugin/thread.h"
+#include "core/resolve/live.h"
 
 namespace muster {
 namespace {
-
-constexpr int64_t kSecond = 1'000'000'000;
-constexpr int64_t kFirstBackoff = kSecond;
 
 bool same(const JobStatus& a, const JobStatus& b) {
   return a.name == b.name && a.found == b.found && a.expected == b.expected &&
@@ -50,12 +46,6 @@ bool says_the_same(const Snapshot& a, const Snapshot& b) {
          same_tasks(a.spec, b.spec);
 }
 
-// A period of `ns` up to a tenth shorter or longer, so that the members of a big job do not ask all at once.
-int64_t with_jitter(int64_t ns, std::minstd_rand& random) {
-  return ns - ns / 10 +
-         static_cast<int64_t>(random() % static_cast<uint64_t>(std::max<int64_t>(ns / 5, 1)));
-}
-
 }  // namespace
 }  // namespace muster
 
@@ -76,31 +66,50 @@ struct muster_watch {
   muster_watch(const muster_watch&) = delete;
   muster_watch& operator=(const muster_watch&) = delete;
 
-  // Asks until told to stop.
+  // Makes the same tree again, of backends that keep their answers.
+  muster::Status prepare() {
+    const muster::Config& config = cluster->cluster->config();
+    const muster::LiveSettings settings{cluster->watch_interval_ns, config.timeout.count(),
+                                        [this] { return cluster->session(); },
+                                        [this] {
+                                          const std::lock_guard lock(mutex);
+                                          stirred = true;
+                                          changed.notify_all();
+                                        }};
+    auto made = muster::Cluster::create(
+        config,
+        [&](const muster::ResolverConfig& leaf)
+            -> muster::Result<std::shared_ptr<muster::Backend>> {
+          auto backend = cluster->make_backend(leaf);
+          if (!backend) return backend;
+          backends.push_back(std::make_shared<muster::LiveBackend>(std::move(*backend), settings));
+          return std::shared_ptr<muster::Backend>(backends.back());
+        });
+    if (!made) return std::move(made).error();
+    tree = std::move(*made);
+    return {};
+  }
+
+  // Asks the tree, which costs no request, whenever one of its backends has something new.
   void run() {
-    std::minstd_rand random(std::random_device{}());
-    int64_t backoff = 0;
     while (!stop.cancelled()) {
-      muster::SnapshotPtr answer;
-      muster_error* failure = nullptr;
-      const auto cancel = muster::CancelToken::of_epoch(cluster->cancel_epoch).also(stop);
-      const int32_t code = cluster->resolve(cancel, answer, &failure);
-      if (stop.cancelled()) {
-        muster_error_destroy(failure);
-        return;
+      {
+        const std::lock_guard lock(mutex);
+        stirred = false;
       }
-      if (code == 0) {
-        backoff = 0;
-        tell(std::move(answer));
+      const auto cancel = muster::CancelToken::of_epoch(cluster->cancel_epoch).also(stop);
+      auto outcome = tree->resolve(cluster->session(), cancel);
+      if (stop.cancelled()) return;
+      for (const auto& backend : backends) backend->end_round();
+      if (auto* answer = std::get_if<muster::SnapshotPtr>(&outcome)) {
+        tell(std::move(*answer));
       } else {
-        backoff = std::min(std::max(backoff * 2, muster::kFirstBackoff),
-                           std::max(cluster->watch_interval_ns, muster::kFirstBackoff));
+        muster_error* failure = nullptr;
+        muster::fail_resolve(std::move(std::get<muster::ResolveFailure>(outcome)), &failure);
         tell_failure(failure);
       }
       std::unique_lock lock(mutex);
-      const int64_t pause =
-          muster::with_jitter(backoff > 0 ? backoff : cluster->watch_interval_ns, random);
-      changed.wait_for(lock, std::chrono::nanoseconds(pause), [this] { return stopping; });
+      changed.wait(lock, [this] { return stopping || stirred; });
     }
   }
 
@@ -147,9 +156,12 @@ struct muster_watch {
   std::mutex mutex;
   std::condition_variable changed;
   bool stopping = false;
+  bool stirred = false;         // a backend has something new
   muster::SnapshotPtr last;     // told or about to be told
   muster::SnapshotPtr pending;  // not yet fetched
   muster_error* error = nullptr;
+  std::vector<std::shared_ptr<muster::LiveBackend>> backends;
+  std::unique_ptr<muster::Cluster> tree;
   std::thread thread;
 };
 
@@ -170,17 +182,11 @@ int32_t muster_watch_start(muster_cluster* cluster, muster_watch** watch, muster
                            {}},
                           error);
     }
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    try {
-      started->thread = std::thread([self = started.get()] { self->run(); });
-    } catch (...) {
-      pthread_sigmask(SIG_SETMASK, &before, nullptr);
-      throw;
-    }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (muster::Status prepared = started->prepare(); !prepared)
+      return muster::fail(std::move(prepared).error(), error);
+    auto thread = muster::start_thread("watch", [self = started.get()] { self->run(); });
+    if (!thread) return muster::fail(std::move(thread).error(), error);
+    started->thread = std::move(*thread);
     *watch = started.release();
     return 0;
   });

@@ -21,6 +21,8 @@ namespace {
 constexpr int64_t kMillisecond = 1'000'000;
 constexpr int64_t kGrace_ns = 500 * kMillisecond;  // MP-12
 constexpr int64_t kPoll_ns = 20 * kMillisecond;    // a cancel is seen after this long
+constexpr int64_t kNoDeadline_ns =
+    INT64_MAX / 2;  // of a watch: far away, and still fit to be added to
 
 // A configured resolver of a plugin, with the host it was given. Shared by the backend and by every thread that is inside the plugin, so
 // destroy runs when the last of them is out: never during a call, and never when one never returns.
@@ -83,6 +85,7 @@ struct Running {
   std::shared_ptr<Instance> instance;
   std::shared_ptr<Turns> turns;
   std::shared_ptr<SinkCall> call;
+  int32_t (*function)(muster_resolver*, const muster_call_v1*, muster_error*);
   std::optional<Result<BackendAnswer>> answer;  // under turns->mutex
 };
 
@@ -104,8 +107,8 @@ void run_call(const std::shared_ptr<Running>& running) {
   call.begin();
   muster_error error;
   int32_t code = MUSTER_E_INTERNAL;
-  const auto thrown = catch_exception(
-      [&] { code = instance.table().resolve(instance.resolver(), call.table(), &error); });
+  const auto thrown =
+      catch_exception([&] { code = running->function(instance.resolver(), call.table(), &error); });
   std::optional<Result<BackendAnswer>> answer;
   try {
     answer.emplace(thrown ? Result<BackendAnswer>(call.thrown(*thrown))
@@ -129,7 +132,22 @@ class PluginBackend : public Backend {
       : instance_(std::move(instance)), turns_(std::make_shared<Turns>()) {}
 
   BackendOutcome resolve(std::shared_ptr<Session> session, int64_t deadline_ns,
-                         const CancelToken& cancel) override;
+                         const CancelToken& cancel) override {
+    const CancelToken own = cancel.child();
+    return run(make_call(std::move(session), deadline_ns, own), instance_->table().resolve, cancel,
+               own);
+  }
+
+  bool can_watch() const override { return instance_->library().watch().watch != nullptr; }
+  BackendOutcome watch(std::shared_ptr<Session> session, const CancelToken& cancel,
+                       std::function<void(BackendOutcome)> committed) override {
+    const CancelToken own = cancel.child();
+    const auto call = make_call(std::move(session), kNoDeadline_ns, own);
+    call->watch([raw = call.get(), give = std::move(committed)](BackendAnswer answer) {
+      give({std::move(answer), raw->take_requests()});
+    });
+    return run(call, instance_->library().watch().watch, cancel, own);
+  }
 
   std::string progress() const override {
     const std::lock_guard lock(turns_->mutex);
@@ -137,6 +155,16 @@ class PluginBackend : public Backend {
   }
 
  private:
+  // `own` is a child token: giving up tells the services of this call, and no other, to stop.
+  std::shared_ptr<SinkCall> make_call(std::shared_ptr<Session> session, int64_t deadline_ns,
+                                      const CancelToken& own) const {
+    auto call = std::make_shared<SinkCall>(std::move(session), instance_->path(), instance_->name(),
+                                           deadline_ns, own);
+    call->set_http(instance_->http());
+    return call;
+  }
+  BackendOutcome run(const std::shared_ptr<SinkCall>& call, decltype(Running::function) function,
+                     const CancelToken& cancel, const CancelToken& own);
   Error error(Code code, const char* duty, std::string message) const;
   Status take_turn(const std::shared_ptr<SinkCall>& call, int64_t deadline_ns,
                    const CancelToken& cancel);
@@ -234,17 +262,15 @@ Error PluginBackend::give_up(const SinkCall& call, bool cancelled) const {
           progress.empty() ? "" : ", while waiting for: " + progress));
 }
 
-BackendOutcome PluginBackend::resolve(std::shared_ptr<Session> session, int64_t deadline_ns,
-                                      const CancelToken& cancel) {
-  // A child token: giving up tells the services of this call, and no other, to stop.
-  const CancelToken own = cancel.child();
-  const auto call = std::make_shared<SinkCall>(std::move(session), instance_->path(),
-                                               instance_->name(), deadline_ns, own);
-  call->set_http(instance_->http());
+BackendOutcome PluginBackend::run(const std::shared_ptr<SinkCall>& call,
+                                  decltype(Running::function) function, const CancelToken& cancel,
+                                  const CancelToken& own) {
+  const int64_t deadline_ns = call->deadline_ns();
   if (Status turn = take_turn(call, deadline_ns, cancel); !turn)
     return {std::move(turn).error(), {}};
 
-  const auto running = std::make_shared<Running>(Running{instance_, turns_, call, std::nullopt});
+  const auto running =
+      std::make_shared<Running>(Running{instance_, turns_, call, function, std::nullopt});
   Result<std::thread> runner = start_thread(instance_->name(), [running] { run_call(running); });
   if (!runner) {
     leave(turns_, nullptr);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -61,6 +62,17 @@ class Backend {
   // not, has a secret in it that the session knows by then (MP-17).
   virtual BackendOutcome resolve(std::shared_ptr<Session> session, int64_t deadline_ns,
                                  const CancelToken& cancel) = 0;
+
+  // Whether the plugin can keep an answer up to date by itself (muster.watch/1).
+  virtual bool can_watch() const { return false; }
+  // Gives `committed` each snapshot that the plugin commits, on a thread of the backend's, with the requests made since the one
+  // before. Returns when cancelled or when the plugin gives up, with the same promises as resolve; the answer is never good.
+  // kUnimplemented: this resolver cannot be watched. Needs can_watch().
+  virtual BackendOutcome watch(std::shared_ptr<Session> session, const CancelToken& cancel,
+                               std::function<void(BackendOutcome)> committed) {
+    (void)session, (void)cancel, (void)committed;
+    return {Error{Code::kUnimplemented, "this backend cannot be watched", {}}, {}};
+  }
 
   // What the running call waits for; "" when none runs or it did not say.
   virtual std::string progress() const = 0;

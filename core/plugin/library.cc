@@ -229,6 +229,13 @@ Status PluginLibrary::take_table(const muster_plugin_v1* theirs) {
   can_interrupt_ = table_.interrupt != nullptr;
   if (table_.interrupt == nullptr) table_.interrupt = ignore_interrupt;
   if (table_.get_extension == nullptr) table_.get_extension = no_extension;
+  const void* extension = nullptr;
+  const auto thrown = catch_exception([&] { extension = table_.get_extension(MUSTER_WATCH_V1); });
+  if (thrown) return refuse(found_, "MP-13", fmt::format("get_extension failed: {}", *thrown));
+  if (extension != nullptr &&
+      (!copy_struct(static_cast<const muster_watch_v1*>(extension), watch_) ||
+       watch_.watch == nullptr))
+    return refuse(found_, "MP-3", "its extension muster.watch/1 has no function");
   return {};
 }
 

@@ -32,6 +32,8 @@ class PluginLibrary {
   const muster_plugin_v1& table() const { return table_; }
   // Whether the plugin has an interrupt of its own.
   bool can_interrupt() const { return can_interrupt_; }
+  // The extension muster.watch/1; its function is null when the plugin has none.
+  const muster_watch_v1& watch() const { return watch_; }
 
   // Calls the entry and takes its table over. For load_plugin alone.
   Status enter(const Log& log);
@@ -44,6 +46,7 @@ class PluginLibrary {
   std::unique_ptr<Host> entry_host_;  // lives as long as the library: an entry may have kept it
   muster_plugin_v1 table_{};
   bool can_interrupt_ = false;
+  muster_watch_v1 watch_{};
 };
 
 }  // namespace muster

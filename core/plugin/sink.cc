@@ -174,6 +174,15 @@ struct SinkCall::Functions {
     const std::string_view view(text, size == MUSTER_NUL_TERMINATED ? std::strlen(text) : size);
     of(call).session().secrets().add(view);
   }
+
+  static int32_t commit(const muster_call_v1* call) {
+    int32_t code = MUSTER_OK;
+    const int32_t pushed = push(call, [&](Staging&) -> Checked {
+      code = of(call).commit();
+      return {};
+    });
+    return pushed != MUSTER_OK ? pushed : code;
+  }
 };
 
 SinkCall::SinkCall(std::shared_ptr<Session> session, std::string path, std::string backend,
@@ -193,6 +202,7 @@ SinkCall::SinkCall(std::shared_ptr<Session> session, std::string path, std::stri
   table_.set_identity = Functions::set_identity;
   table_.add_warning = Functions::add_warning;
   table_.mark_secret = Functions::mark_secret;
+  table_.commit = Functions::commit;
 }
 
 int32_t SinkCall::refuse(Refusal refusal) {
@@ -215,7 +225,7 @@ Error SinkCall::misbehaved(const char* duty, std::string_view what) const {
 }
 
 Error SinkCall::thrown(const std::string& words) const {
-  return misbehaved("MP-13", fmt::format("resolve failed: {}", words));
+  return misbehaved("MP-13", fmt::format("{} failed: {}", function(), words));
 }
 
 // MP-17. Attributes of tasks were looked at as they came.
@@ -231,18 +241,34 @@ void SinkCall::redact(BackendAnswer& answer) const {
   }
 }
 
+int32_t SinkCall::commit() {
+  if (committed_ == nullptr) return MUSTER_E_FAILED_PRECONDITION;
+  {
+    const std::lock_guard lock(refusal_mutex_);
+    if (refusal_) return MUSTER_E_INVALID_ARGUMENT;
+  }
+  Result<BackendAnswer> answer = take();
+  if (!answer) {
+    refused_commit_ = std::move(answer).error();
+    return static_cast<int32_t>(refused_commit_->code);
+  }
+  committed_(std::move(*answer));
+  return MUSTER_OK;
+}
+
 Result<BackendAnswer> SinkCall::finish(int32_t code, Error error) {
   {
     const std::lock_guard lock(refusal_mutex_);
     if (refusal_) return misbehaved(refusal_->duty, refusal_->what);
   }
+  if (refused_commit_) return *refused_commit_;
   const Secrets& secrets = session().secrets();
   error.message = secrets.redact(error.message);
   for (Detail& detail : error.details) detail.value = secrets.redact(detail.value);
 
   if (code != MUSTER_OK) {
     if (code < MUSTER_OK || code > MUSTER_E_UNAUTHENTICATED) {
-      return misbehaved("MP-11", fmt::format("resolve returned {}, which is no code{}", code,
+      return misbehaved("MP-11", fmt::format("{} returned {}, which is no code{}", function(), code,
                                              error.message.empty() ? "" : ": " + error.message));
     }
     error.code = static_cast<Code>(code);
@@ -256,11 +282,18 @@ Result<BackendAnswer> SinkCall::finish(int32_t code, Error error) {
   if (!error.message.empty() || !error.details.empty()) {
     return misbehaved(
         "MP-10",
-        fmt::format("resolve returned OK after it had set an error: {}: {}; where a failure does "
+        fmt::format("{} returned OK after it had set an error: {}: {}; where a failure does "
                     "not matter, pass NULL "
                     "as its error, or take it back with set_error(error, MUSTER_OK, \"\", 0)",
-                    code_name(error.code), error.message));
+                    function(), code_name(error.code), error.message));
   }
+  if (committed_ != nullptr)
+    return misbehaved("MP-23", "watch returned OK; it goes on until it is cancelled or fails");
+  return take();
+}
+
+Result<BackendAnswer> SinkCall::take() {
+  const Secrets& secrets = session().secrets();
   Result<BackendAnswer> answer = staging_.finish();
   if (!answer) {
     Error wrong = std::move(answer).error();

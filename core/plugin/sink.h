@@ -4,6 +4,7 @@
 #include <muster/plugin.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -24,6 +25,9 @@ class SinkCall : public Call {
 
   const muster_call_v1* table() const { return &table_; }
 
+  // Makes this the call of a watch: each snapshot that the plugin commits is given to `committed`, on the plugin's thread.
+  void watch(std::function<void(BackendAnswer)> committed) { committed_ = std::move(committed); }
+
   // The thread that runs the plugin's function says so before it does; pushes from others are refused (MP-15).
   void begin() { thread_ = std::this_thread::get_id(); }
 
@@ -39,6 +43,11 @@ class SinkCall : public Call {
  private:
   struct Functions;  // the C functions of the table
 
+  const char* function() const { return committed_ == nullptr ? "resolve" : "watch"; }
+  // What was staged, checked as a whole.
+  Result<BackendAnswer> take();
+  int32_t commit();
+
   // Remembers the first refusal; the code for the plugin to return.
   int32_t refuse(Refusal refusal);
   int32_t answer(Checked checked) { return checked ? refuse(std::move(*checked)) : MUSTER_OK; }
@@ -49,6 +58,8 @@ class SinkCall : public Call {
   Staging staging_;
   std::mutex refusal_mutex_;  // a push from a wrong thread is refused too
   std::optional<Refusal> refusal_;
+  std::function<void(BackendAnswer)> committed_;
+  std::optional<Error> refused_commit_;
 };
 
 }  // namespace muster

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace muster {
 namespace {
@@ -78,6 +79,11 @@ void Call::skip(int64_t duration_ns) {
 void Call::add_request(RequestRecord record) {
   const std::lock_guard lock(mutex_);
   requests_.push_back(std::move(record));
+}
+
+std::vector<RequestRecord> Call::take_requests() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(requests_, {});
 }
 
 std::vector<RequestRecord> Call::requests() const {

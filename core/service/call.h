@@ -67,6 +67,7 @@ class Call {
   // Requests made so far, for the answer; read by another thread when the call is given up. [thread-safe]
   void add_request(RequestRecord record);
   std::vector<RequestRecord> requests() const;
+  std::vector<RequestRecord> take_requests();  // and forgets them
   // What the call is waiting for, for the live line. [thread-safe]
   void set_progress(std::string text);
   std::string progress() const;

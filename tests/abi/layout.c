@@ -72,7 +72,13 @@ AT(muster_call_v1, set_expected, 72);
 AT(muster_call_v1, set_identity, 80);
 AT(muster_call_v1, add_warning, 88);
 AT(muster_call_v1, mark_secret, 96);
-SIZE(muster_call_v1, 104);
+AT(muster_call_v1, commit, 104);
+SIZE(muster_call_v1, 112);
+
+/* muster_watch_v1 */
+AT(muster_watch_v1, struct_size, 0);
+AT(muster_watch_v1, watch, 8);
+SIZE(muster_watch_v1, 16);
 
 /* muster_plugin_v1 */
 AT(muster_plugin_v1, struct_size, 0);
@@ -143,7 +149,9 @@ AT(muster_http_request_v1, tls_server_name, 136);
 AT(muster_http_request_v1, proxy_url, 144);
 AT(muster_http_request_v1, on_body, 152);
 AT(muster_http_request_v1, on_body_ctx, 160);
-SIZE(muster_http_request_v1, 168);
+AT(muster_http_request_v1, timeout_ns, 168);
+AT(muster_http_request_v1, idle_timeout_ns, 176);
+SIZE(muster_http_request_v1, 184);
 
 /* muster_http_response_v1 */
 AT(muster_http_response_v1, struct_size, 0);

@@ -150,7 +150,11 @@ MUSTER_API void muster_cluster_destroy(muster_cluster *cluster);
 
 /* ---- Watching ----------------------------------------------------------------------------------- */
 
-/** Starts watching: a first snapshot, then one at each change. The cluster must outlive the watch. */
+/**
+ * Starts watching: a first snapshot, then one at each change, by the sources' own streams where they have one, else by
+ * asking again each watch_interval. Changes that come together make one snapshot. A watch is not recorded; one of a replay gives its
+ * answer. The cluster must outlive the watch. Its resolves may go on beside it: the watch asks by resolvers of its own.
+ */
 MUSTER_API int32_t muster_watch_start(muster_cluster *cluster, muster_watch **watch,
                                       muster_error **error);
 /**

@@ -175,8 +175,9 @@ typedef struct muster_identity_v1 {
  */
 struct muster_call_v1 {
   uint64_t struct_size;
-  void *ctx;           /* the core's */
-  int64_t deadline_ns; /* on CLOCK_MONOTONIC; the plugin returns within 500 ms of it (MP-12) */
+  void *ctx; /* the core's */
+  int64_t
+      deadline_ns; /* on CLOCK_MONOTONIC; the plugin returns within 500 ms of it (MP-12). A watch's is years away */
 
   /** 1 when the plugin should give up and return MUSTER_E_CANCELLED (MP-12), else 0. [call], cheap. */
   int32_t (*is_cancelled)(const muster_call_v1 *call);
@@ -216,6 +217,13 @@ struct muster_call_v1 {
    * Options whose schema says "writeOnly" are known already. Shorter than 4 bytes is ignored. [call]
    */
   void (*mark_secret)(const muster_call_v1 *call, const char *text, uint64_t size);
+
+  /**
+   * In a watch: what was pushed since the call began, or since the last commit, is one whole snapshot, and the next
+   * begins with nothing. Refused as a push is; also where the end of a resolve would have been (two identities that
+   * differ). In a resolve it is refused with MUSTER_E_FAILED_PRECONDITION. [call]
+   */
+  int32_t (*commit)(const muster_call_v1 *call);
 };
 
 #define MUSTER_TASKS_MAXIMUM INT64_C(1048576)
@@ -274,6 +282,23 @@ typedef struct muster_plugin_v1 {
   /** The table of an optional feature by id, or NULL. Optional. [thread-safe] */
   const void *(*get_extension)(const char *id);
 } muster_plugin_v1;
+
+/**
+ * An extension of a plugin: answers that are kept up to date by the source's own stream. Without it, or when it says that
+ * this resolver cannot be watched, the core asks resolve again and again.
+ */
+#define MUSTER_WATCH_V1 "muster.watch/1"
+typedef struct muster_watch_v1 {
+  uint64_t struct_size;
+  /**
+   * Pushes a whole snapshot and commits it, then another whenever something has changed, until the call is cancelled
+   * (MUSTER_E_CANCELLED) or the source fails: then it returns the code with which it filled `error`, and is called again
+   * after a while; the core keeps the last answer. Changes that come together make one snapshot. MUSTER_E_UNIMPLEMENTED: with
+   * these options there is nothing to watch, so poll. MUSTER_OK is not returned (MP-23). `call` has no deadline to speak of:
+   * what it waits for needs one of its own (timeout_ns of a request). interrupt ends it as it ends resolve. [one-at-a-time]
+   */
+  int32_t (*watch)(muster_resolver *resolver, const muster_call_v1 *call, muster_error *error);
+} muster_watch_v1;
 
 #if defined(__GNUC__)
 #define MUSTER_EXPORT __attribute__((visibility("default")))

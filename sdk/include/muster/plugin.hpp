@@ -28,12 +28,14 @@
 #include <muster/plugin.h>
 #include <muster/process.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -266,6 +268,10 @@ class Call {
   void add_warning(std::string_view text) {
     if (!refused()) refusal_ = call_->add_warning(call_, data(text), text.size());
   }
+  /** In watch: what was added since the last commit is a whole snapshot. Nothing happens when the core is too old to watch. */
+  void commit() {
+    if (!refused() && has_commit()) refusal_ = call_->commit(call_);
+  }
   void mark_secret(std::string_view text) const {
     call_->mark_secret(call_, data(text), text.size());
   }
@@ -342,6 +348,9 @@ class Call {
   }
 
  private:
+  bool has_commit() const {
+    return call_->struct_size >= offsetof(muster_call_v1, commit) + sizeof call_->commit;
+  }
   static const char* data(std::string_view text) { return text.data() ? text.data() : ""; }
   static Failure missing_service(const char* id) {
     return Failure{
@@ -356,7 +365,15 @@ class Call {
   int32_t refusal_ = MUSTER_OK;
 };
 
-/** The functions of a table for a class with create and resolve; used through MUSTER_PLUGIN. */
+/** Whether a class has a function watch(Call&). */
+template <typename Backend, typename = void>
+struct Watches : std::false_type {};
+template <typename Backend>
+struct Watches<Backend,
+               std::void_t<decltype(std::declval<Backend&>().watch(std::declval<Call&>()))>>
+    : std::true_type {};
+
+/** The functions of a table for a class with create and resolve, and perhaps watch; used through MUSTER_PLUGIN. */
 template <typename Backend>
 struct Functions {
   struct Held {
@@ -391,6 +408,27 @@ struct Functions {
       // What a service failed with did not matter to the class, so it is no error of the call (MP-10).
       return take_back(held.host, error);
     });
+  }
+
+  /** muster.watch/1, for a class that has `Status watch(Call&)`: it commits snapshots until cancelled() or a failure. */
+  static int32_t watch(muster_resolver* resolver, const muster_call_v1* table,
+                       muster_error* error) {
+    Held& held = *reinterpret_cast<Held*>(resolver);
+    return guarded(held.host, error, [&]() -> int32_t {
+      Call call(held.host, table, error);
+      const Status status = held.backend->watch(call);
+      if (call.refused()) return call.refusal();
+      return status ? take_back(held.host, error) : held.host.fail(error, status.failure());
+    });
+  }
+
+  static const void* get_extension(const char* id) {
+    if constexpr (Watches<Backend>::value) {
+      static const muster_watch_v1 table = {sizeof table, &watch};
+      if (std::string_view(id) == MUSTER_WATCH_V1) return &table;
+    }
+    (void)id;
+    return nullptr;
   }
 
  private:
@@ -428,7 +466,7 @@ struct Functions {
       &::muster::sdk::Functions<Class>::destroy,                                                   \
       &::muster::sdk::Functions<Class>::resolve,                                                   \
       nullptr,                                                                                     \
-      nullptr,                                                                                     \
+      &::muster::sdk::Functions<Class>::get_extension,                                             \
   };                                                                                               \
   }                                                                                                \
   extern "C" MUSTER_EXPORT const muster_plugin_v1* muster_plugin_entry_v1(const muster_host_v1*) { \

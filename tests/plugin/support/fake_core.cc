@@ -141,6 +141,7 @@ int32_t add_warning(const muster_call_v1* call, const char* data, uint64_t size)
   of(call).answer.warnings.push_back(text(data, size));
   return of(call).push();
 }
+int32_t commit(const muster_call_v1*) { return MUSTER_E_FAILED_PRECONDITION; }
 void mark_secret(const muster_call_v1* call, const char* data, uint64_t size) {
   of(call).answer.secrets.push_back(text(data, size));
 }
@@ -329,7 +330,7 @@ Core::Core(const World& w) : world(w) {
           is_cancelled, set_progress,  add_job,
           add_task,     set_attribute, add_missing,
           set_expected, set_identity,  add_warning,
-          mark_secret};
+          mark_secret,  commit};
 }
 
 const muster_plugin_v1* load(const std::string& name, const muster_host_v1* host) {
