@@ -153,6 +153,7 @@ class Ranking {
     std::sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
       if (a.selector != b.selector) return a.selector < b.selector;
       const Pod &x = *a.pod, &y = *b.pod;
+      if (x.global_group != y.global_group) return x.global_group < y.global_group;
       if (!(x.role == y.role)) return natural_compare(x.role, y.role) < 0;
       if (x.group != y.group) return x.group < y.group;
       if (x.index != y.index) return x.index < y.index;

@@ -77,6 +77,23 @@ TEST_CASE("several selectors are one after the other, each in its own order") {
         "worker:4=10.8.1.1:8470");
 }
 
+TEST_CASE("a selector over several jobs of a JobSet ranks them by the set's own order of jobs") {
+  const auto pod = [](const char* role, const char* global, const char* index, const char* ip) {
+    return PodText{std::string(role) + "-" + index,
+                   ip,
+                   "Running",
+                   {{"jobset.sigs.k8s.io/replicatedjob-name", role},
+                    {"jobset.sigs.k8s.io/job-index", "0"},
+                    {"jobset.sigs.k8s.io/job-global-index", global},
+                    {kIndex, index}}};
+  };
+  const auto answer = ask("kubernetes", R"({"job_to_label_mapping": {"worker": "set=s"}})",
+                          lab({{"set=s",
+                                {pod("a", "1", "0", "10.8.0.2"), pod("a", "1", "1", "10.8.0.3"),
+                                 pod("z", "0", "0", "10.8.0.1")}}}));
+  CHECK(answer.cluster() == "worker:0=10.8.0.1:8470 worker:1=10.8.0.2:8470 worker:2=10.8.0.3:8470");
+}
+
 TEST_CASE("a pod that is not ready to be a task is missing, with the reason in words") {
   const auto answer = ask(
       "kubernetes", R"({"job_to_label_mapping": {"worker": "app=w"}})",
