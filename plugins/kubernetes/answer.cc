@@ -72,6 +72,8 @@ class Pusher {
     if (!pod.name_space.empty()) call_.set_attribute("namespace", pod.name_space);
     if (pod.restarts > 0) call_.set_attribute("restarts", std::to_string(pod.restarts));
     push_accelerators(pod, call_);
+    // Only on a node's address can two pods meet.
+    if (endpoint.host != pod.host_ip && endpoint.host != pod.second_host_ip) return;
     const auto [at, added] =
         owners_.emplace(fmt::format("{} {}", endpoint.host, endpoint.port), &pod);
     if (!added)

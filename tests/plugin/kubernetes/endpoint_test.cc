@@ -90,6 +90,16 @@ TEST_CASE("an address is the pod's, of the family asked for, its DNS name, or it
         "worker w-0 (it has no DNS name: its spec lacks hostname or subdomain)");
 }
 
+TEST_CASE("two pods of a node's network with one port are told, for they cannot both be reached") {
+  const PodText first = {"w-0", "192.0.2.1"}, second = {"w-1", "192.0.2.1"};
+  const auto answer = ask("kubernetes", "{}", lab({{"job-name=tensorflow", {first, second}}}));
+  CHECK(answer.tasks.size() == 2);
+  CHECK(answer.warnings ==
+        std::vector<std::string>{
+            "pods 'default/w-0' and 'default/w-1' have one address '192.0.2.1' (hostNetwork on one "
+            "node); with one port they cannot both be reached"});
+}
+
 TEST_CASE("the cluster's domain is read where the pod's resolver has it") {
   World world = one(pod());
   world.files["/etc/resolv.conf"] =
