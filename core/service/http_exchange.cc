@@ -214,6 +214,24 @@ Attempt out_of_recording(Call& call, const HttpRequest& request, const ExchangeK
   return attempt;
 }
 
+// A recording is for people to read: where the server is offered a choice, protobuf is left out of it. `accept` keeps the
+// header's new value.
+void ask_for_text(HttpRequest& request, std::string& accept) {
+  for (muster_http_header_v1& header : request.headers) {
+    if (!equal_without_case(header.name, "Accept")) continue;
+    for (std::string_view rest(header.value, header.value_size); !rest.empty();) {
+      const std::string_view type = rest.substr(0, rest.find(','));
+      rest.remove_prefix(std::min(rest.size(), type.size() + 1));
+      if (type.find("protobuf") != std::string_view::npos) continue;
+      accept.append(accept.empty() ? "" : ",").append(type);
+    }
+    if (accept.empty()) return;
+    header.value = accept.data();
+    header.value_size = accept.size();
+    return;
+  }
+}
+
 void record(Call& call, const HttpRequest& request, const ExchangeKey& key, const Attempt& attempt,
             int number, std::string streamed) {
   RecordedExchange exchange;
@@ -273,9 +291,12 @@ Attempt attempt_exchange(Call& call, const muster_call_v1* raw_call, const HttpR
     return over_network(call, raw_call, request, proxy, deadline_ns, nullptr);
   const ExchangeKey key = exchange_key(request, call.session().secrets());
   if (mode == Session::Mode::kReplay) return out_of_recording(call, request, key);
+  HttpRequest legible = request;
+  std::string accept;
+  ask_for_text(legible, accept);
   std::string streamed;
-  Attempt attempt = over_network(call, raw_call, request, proxy, deadline_ns, &streamed);
-  record(call, request, key, attempt, number, std::move(streamed));
+  Attempt attempt = over_network(call, raw_call, legible, proxy, deadline_ns, &streamed);
+  record(call, legible, key, attempt, number, std::move(streamed));
   return attempt;
 }
 

@@ -365,6 +365,23 @@ TEST_CASE("any text comes back from a recording as it was") {
   }
 }
 
+TEST_CASE("a recording asks for text where the server is offered a choice") {
+  const auto asked_for = [](const std::shared_ptr<Session>& session, const char* accept) {
+    FakeTransport transport({Answer::of(200, {}, "{}")});
+    World world(session, transport.library());
+    Get get("http://h/");
+    get.header("Accept", accept);
+    CHECK(get.send(world) == MUSTER_OK);
+    return transport.seen.at(0).headers.at("Accept");
+  };
+  const auto secrets = std::make_shared<Secrets>();
+  const char* both = "application/vnd.kubernetes.protobuf,application/json";
+  CHECK(asked_for(Session::live(nullptr, secrets), both) == both);
+  CHECK(asked_for(Session::record(nullptr, secrets), both) == "application/json");
+  CHECK(asked_for(Session::record(nullptr, secrets), "application/x-protobuf") ==
+        "application/x-protobuf");
+}
+
 TEST_CASE("a body that is broken JSON comes back as it was") {
   for (const std::string body :
        {"{\"}\n", "[\"]\n", "{\"\\}\n", "{\"a\":\"}\n", "{}}", "[}\n", "{\"a\" :1}"}) {
