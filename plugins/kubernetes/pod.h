@@ -88,6 +88,8 @@ struct Pod {
 struct PodList {
   TextArena texts;
   std::vector<Pod> pods;
+  std::string
+      version;  // its resourceVersion, from which a watch goes on; all pages of a list have one
 
   Trouble& trouble_of(Pod& pod);
 };

@@ -420,9 +420,10 @@ std::optional<size_t> ProtobufPodReader::take_field(std::string_view bytes, cons
 
 void ProtobufPodReader::take_list_field(uint64_t number, std::string_view value,
                                         const Wanted& wanted, PodList& list) {
-  constexpr uint32_t kContinue = 3;
+  constexpr uint32_t kResourceVersion = 2, kContinue = 3;
   if (number == kListMeta) {
     each_field(value, [&](uint32_t inside, pbf_reader& field) {
+      if (inside == kResourceVersion) return list.version = text_of(field), true;
       return inside == kContinue && (next_ = text_of(field), true);
     });
   } else if (number == kItems) {

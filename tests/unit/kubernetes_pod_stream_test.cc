@@ -49,7 +49,7 @@ std::string told(const Pod& pod) {
 
 struct Outcome {
   bool good = false;
-  std::string next, why, pods;
+  std::string next, version, why, pods;
 };
 
 // Gives `body` in steps of so many bytes.
@@ -73,6 +73,7 @@ Outcome stream(const std::string& body, size_t step, size_t piece = 256 << 10) {
   }
   out.good = true;
   out.next = *next;
+  out.version = list.version;
   for (const Pod& pod : list.pods) out.pods += told(pod) + "\n";
   return out;
 }
@@ -256,6 +257,8 @@ TEST_CASE("protobuf says of a pod what JSON says") {
   REQUIRE_MESSAGE(protobuf.good, protobuf.why);
   CHECK(protobuf.next == "token");
   CHECK(json.next == "token");
+  CHECK(protobuf.version == "7");
+  CHECK(json.version == "7");
   CHECK(protobuf.pods == json.pods);
   CHECK(json.pods.find("restarted=OOMKilled, exit code 137") != std::string::npos);
 }

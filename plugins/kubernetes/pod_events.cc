@@ -1,0 +1,107 @@
+#include "plugins/kubernetes/pod_events.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "plugins/kubernetes/pod_json.h"
+#include "plugins/support/text.h"
+
+namespace muster::kubernetes {
+namespace {
+
+using namespace json;
+
+sdk::Failure not_understood(const std::string& why) {
+  return {
+      MUSTER_E_DATA_LOSS, "an event of the API server's watch cannot be understood: " + why, {}};
+}
+
+error_code read_status_object(value& value, PodEvent& event) {
+  return each_field(value, [&](const auto& key, auto& inside) -> error_code {
+    if (key == "code") return read_number(inside, event.code);
+    if (key == "message") return read_text(inside, event.status.message);
+    if (key == "reason") return read_text(inside, event.status.reason);
+    return SUCCESS;
+  });
+}
+
+}  // namespace
+
+void PodEventReader::begin() { text_.clear(); }
+
+sdk::Result<std::vector<PodEvent>> PodEventReader::take(std::string_view bytes, PodList& texts) {
+  std::vector<PodEvent> events;
+  size_t searched = text_.size();
+  text_.append(bytes).append(simdjson::SIMDJSON_PADDING, '\0');
+  const std::string_view all(text_.data(), text_.size() - simdjson::SIMDJSON_PADDING);
+  size_t from = 0;
+  for (;;) {
+    const size_t end = all.find('\n', searched);
+    if (std::min(end, all.size()) - from > line_maximum_)
+      return not_understood(fmt::format("it is longer than {} bytes", line_maximum_));
+    if (end == std::string_view::npos) break;
+    const std::string_view line = support::trimmed(all.substr(from, end - from));
+    if (!line.empty())
+      if (auto status = read(line, texts, events.emplace_back()); !status)
+        return std::move(status).failure();
+    from = searched = end + 1;
+  }
+  text_.resize(text_.size() - simdjson::SIMDJSON_PADDING);
+  text_.erase(0, from);
+  return events;
+}
+
+// `line` has readable bytes behind its end.
+sdk::Status PodEventReader::read(std::string_view line, PodList& texts, PodEvent& event) {
+  const simdjson::padded_string_view text(line.data(), line.size(),
+                                          line.size() + simdjson::SIMDJSON_PADDING);
+  simdjson::ondemand::document document;
+  // What the object is depends on the type, wherever that stands.
+  std::string type;
+  bool has_object = false;
+  const auto walk = [&](const auto& take) -> error_code {
+    value root;
+    if (auto error = document.get_value().get(root)) return error;
+    return each_field(root, take);
+  };
+  const auto read_type = [&](const auto& key, auto& inside) -> error_code {
+    if (key == "object") has_object = true;
+    return key == "type" ? read_text(inside, type) : SUCCESS;
+  };
+  const auto read_object = [&](const auto& key, auto& inside) -> error_code {
+    if (!(key == "object")) return SUCCESS;
+    if (event.kind == PodEvent::Kind::kError) return read_status_object(inside, event);
+    event.pod = {};
+    return read_pod(inside, wanted_, texts, event.pod, &event.version);
+  };
+  const auto wrong = [&](error_code error) {
+    return not_understood(
+        fmt::format("{} ({} bytes)", simdjson::error_message(error), line.size()));
+  };
+  if (auto error = parser_.iterate(text).get(document)) return wrong(error);
+  if (auto error = walk(read_type)) return wrong(error);
+  const char* rest = nullptr;
+  if (!document.current_location().get(rest)) return not_understood("something follows its end");
+  if (type == "ADDED" || type == "MODIFIED") {
+    event.kind = PodEvent::Kind::kChanged;
+  } else if (type == "DELETED") {
+    event.kind = PodEvent::Kind::kDeleted;
+  } else if (type == "BOOKMARK") {
+    event.kind = PodEvent::Kind::kBookmark;
+  } else if (type == "ERROR") {
+    event.kind = PodEvent::Kind::kError;
+  } else {
+    return not_understood(fmt::format("its type is {}", support::quote(type)));
+  }
+  if (!has_object) return not_understood("it has no 'object'");
+  document.rewind();
+  if (auto error = walk(read_object)) return wrong(error);
+  if (event.kind == PodEvent::Kind::kError) return {};
+  if (event.version.empty()) return not_understood("its object has no resourceVersion");
+  if (event.kind != PodEvent::Kind::kBookmark)
+    if (const std::string odd = oddity(event.pod); !odd.empty()) return not_understood(odd);
+  return {};
+}
+
+}  // namespace muster::kubernetes
