@@ -63,7 +63,8 @@ class LiveBackend::Keeper {
 
  private:
   void run() {
-    bool streams = backend_->can_watch();
+    // A recording holds answers, and no streams.
+    bool streams = backend_->can_watch() && settings_.session()->mode() != Session::Mode::kReplay;
     while (!stop_.cancelled()) {
       BackendOutcome outcome =
           streams

@@ -212,6 +212,7 @@ std::string own_namespace(sdk::Call& call) {
 
 sdk::Result<sdk::Response> Access::send(muster_http_request_v1 request, sdk::Call& call) const {
   if (insecure) request.flags |= MUSTER_HTTP_INSECURE;
+  if (request.timeout_ns == 0) request.timeout_ns = timeout_ns;
   request.ca_pem = ca_pem.empty() ? nullptr : ca_pem.data();
   request.ca_pem_size = ca_pem.size();
   if (!tls_server_name.empty()) request.tls_server_name = tls_server_name.c_str();

@@ -23,8 +23,9 @@ struct Access {
   std::string tls_server_name;
   std::string proxy_url;
   std::vector<std::pair<std::string, std::string>> headers;  // Impersonate-*
-  std::string settings;  // where TLS, proxy and credentials are said, in words
-  std::string user;      // in words, for the message about permissions; "" when not known
+  std::string settings;    // where TLS, proxy and credentials are said, in words
+  int64_t timeout_ns = 0;  // of each request that says none itself; 0: the call's deadline
+  std::string user;        // in words, for the message about permissions; "" when not known
 
   // Sends a request with all of the above beside its own headers. Where the server refuses the credentials (401) and others
   // can be had (a rotated token file, a credential program), it is sent once more with those: once for one Access.

@@ -90,19 +90,7 @@ class Pusher {
   std::unordered_map<std::string, const Pod*> owners_;
 };
 
-}  // namespace
-
-void push_jobs(const std::vector<JobMembers>& jobs, const Options& options, const Wanted& wanted,
-               const std::string& domain, sdk::Call& call) {
-  Pusher pusher(options, wanted, domain, call);
-  for (const JobMembers& job : jobs) {
-    for (const std::string& note : job.found.notes)
-      call.host().log(MUSTER_LOG_DEBUG, "kubernetes: " + note);
-    if (job.in_cluster) pusher.push(job);
-    if (call.refused()) return;
-  }
-}
-
+// The domain of cluster-internal names. Reads nothing unless the options want DNS names.
 std::string find_cluster_domain(const Options& options, const sdk::Call& call) {
   if (options.cluster_domain) return *options.cluster_domain;
   if (options.address != AddressKind::kDns) return "";
@@ -110,6 +98,33 @@ std::string find_cluster_domain(const Options& options, const sdk::Call& call) {
   if (const auto content = call.file("/etc/resolv.conf", uint64_t{1} << 20, 0, true))
     domain = cluster_domain_of(*content);
   return domain.empty() ? "cluster.local" : domain;
+}
+
+}  // namespace
+
+Judge judge_now(const Options& options, const sdk::Call& call) {
+  const auto* clock = call.host().service<muster_clock_v1>(MUSTER_CLOCK_V1);
+  return {clock == nullptr ? 0 : clock->realtime_ns(call.get()) / 1000000000, options.require};
+}
+
+Answers::Answers(const Access& access, const Options& options, sdk::Call& call)
+    : options_(options),
+      call_(call),
+      wanted_(options.wanted()),
+      domain_(find_cluster_domain(options, call)),
+      evidence_(find_evidence(access, options, call)) {}
+
+void Answers::push(const std::vector<JobMembers>& jobs) const {
+  if (!options_.rpc_layer.empty())
+    call_.set_attribute(MUSTER_ATTRIBUTE_RPC_LAYER, options_.rpc_layer);
+  Pusher pusher(options_, wanted_, domain_, call_);
+  for (const JobMembers& job : jobs) {
+    for (const std::string& note : job.found.notes)
+      call_.host().log(MUSTER_LOG_DEBUG, "kubernetes: " + note);
+    if (job.in_cluster) pusher.push(job);
+    if (call_.refused()) return;
+  }
+  say_identity(jobs, evidence_, options_, call_);
 }
 
 }  // namespace muster::kubernetes

@@ -6,18 +6,34 @@
 
 #include <muster/plugin.hpp>
 
+#include "plugins/kubernetes/access.h"
+#include "plugins/kubernetes/identity.h"
 #include "plugins/kubernetes/members.h"
 #include "plugins/kubernetes/options.h"
+#include "plugins/kubernetes/reasons.h"
 
 namespace muster::kubernetes {
 
-// Pushes the jobs with their tasks and missing members, each where the options' address and port say, then their notes
-// and warnings. `domain` is the cluster's. A task that has no such address or port is missing with that reason.
-void push_jobs(const std::vector<JobMembers>& jobs, const Options& options, const Wanted& wanted,
-               const std::string& domain, sdk::Call& call);
+// By which a pod is judged at this moment.
+Judge judge_now(const Options& options, const sdk::Call& call);
 
-// The domain of cluster-internal names: the option, else by /etc/resolv.conf, else "cluster.local". Reads nothing unless
-// the options want DNS names.
-std::string find_cluster_domain(const Options& options, const sdk::Call& call);
+// The answers of one call: one of a resolve, many of a watch. What they have in common is found out once: the domain of
+// cluster-internal names (the option, else by /etc/resolv.conf, else "cluster.local") and who this process is.
+class Answers {
+ public:
+  // `options` and `call` outlive this.
+  Answers(const Access& access, const Options& options, sdk::Call& call);
+
+  // Pushes a whole answer: the jobs with their tasks and missing members, each where the options' address and port say, their
+  // notes and warnings, and which of them this process is. A task that has no such address or port is missing with that reason.
+  void push(const std::vector<JobMembers>& jobs) const;
+
+ private:
+  const Options& options_;
+  sdk::Call& call_;
+  const Wanted wanted_;
+  const std::string domain_;
+  const Evidence evidence_;
+};
 
 }  // namespace muster::kubernetes

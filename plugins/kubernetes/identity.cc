@@ -18,16 +18,14 @@ constexpr uint64_t kFileMaximum = uint64_t{1} << 20;
 
 class Teller {
  public:
-  Teller(const std::vector<JobMembers>& jobs, const Access& access, const Options& options,
+  Teller(const std::vector<JobMembers>& jobs, const Evidence& evidence, const Options& options,
          sdk::Call& call)
-      : jobs_(jobs), options_(options), call_(call), own_namespace_(own_namespace(call)) {
-    in_cluster_ = access.within_cluster || call.variable("KUBERNETES_SERVICE_HOST").has_value();
-  }
+      : jobs_(jobs), evidence_(evidence), options_(options), call_(call) {}
 
   void tell_all() {
-    tell_uid(variable("POD_UID"), "POD_UID is the uid");
-    tell_name(variable("POD_NAME"), own_namespace_, "POD_NAME is the name");
-    if (const std::string ip = variable("POD_IP"); !ip.empty())
+    tell_uid(evidence_.uid, "POD_UID is the uid");
+    tell_name(evidence_.name, evidence_.own_namespace, "POD_NAME is the name");
+    if (const std::string& ip = evidence_.ip; !ip.empty())
       tell("POD_IP is the address",
            [&](const Pod& pod) { return (pod.ip == ip || pod.second_ip == ip) && pod.live(); });
     tell_token();
@@ -36,11 +34,6 @@ class Teller {
   }
 
  private:
-  std::string variable(const char* name) const {
-    const auto set = call_.variable(name);
-    return set ? std::string(*set) : std::string();
-  }
-
   // The one member that `fits` says is meant; none when several do, for then it says nothing.
   template <typename Fits>
   void tell(const char* evidence, const Fits& fits) {
@@ -78,62 +71,82 @@ class Teller {
     return name_space.empty() || pod.name_space.empty() || pod.name_space == name_space;
   }
 
-  // Kubernetes makes a token for one pod and writes into it for which.
   void tell_token() {
-    const auto token = call_.file(kToken, kFileMaximum, MUSTER_FILE_SECRET, true);
-    if (!token) return;
-    call_.mark_secret(support::trimmed(*token));
-    const TokenPod pod = pod_of_token(support::trimmed(*token));
+    const OwnPod& pod = evidence_.token;
     if (!pod.uid.empty()) return tell_uid(pod.uid, "the service account's token has the uid");
     tell_name(pod.name, pod.name_space, "the service account's token has the name");
   }
 
-  // Elsewhere HOSTNAME is that of some machine, which may be called like a pod.
   void tell_host_name() {
-    const std::string host = variable("HOSTNAME");
-    if (host.empty() || !in_cluster_) return;
+    const std::string& host = evidence_.host_name;
+    if (host.empty()) return;
     tell("HOSTNAME is the host name", [&](const Pod& pod) {
       const std::string_view own =
           pod.hostname.empty() ? pod.name.view().substr(0, 63) : pod.hostname.view();
-      return own == host && same_namespace(pod, own_namespace_) && pod.phase == Phase::kRunning;
+      return own == host && same_namespace(pod, evidence_.own_namespace) &&
+             pod.phase == Phase::kRunning;
     });
   }
 
   void tell_pod_info() {
     if (!options_.pod_info) return;
-    const auto file = [&](const char* name) {
-      const auto content =
-          call_.file(fmt::format("{}/{}", *options_.pod_info, name), kFileMaximum, 0, true);
-      return content ? std::string(support::trimmed(*content)) : std::string();
-    };
-    const std::string uid = file("uid"), name = file("name"), name_space = file("namespace");
-    if (uid.empty() && name.empty())
+    const OwnPod& pod = evidence_.pod_info;
+    if (pod.uid.empty() && pod.name.empty())
       call_.add_warning(
           fmt::format("'pod_info' is {}, and there is neither a file 'uid' nor 'name'",
                       quote(*options_.pod_info, 200)));
-    tell_uid(uid, "pod_info has the uid");
-    tell_name(name, name_space.empty() ? own_namespace_ : name_space, "pod_info has the name");
+    tell_uid(pod.uid, "pod_info has the uid");
+    tell_name(pod.name, pod.name_space.empty() ? evidence_.own_namespace : pod.name_space,
+              "pod_info has the name");
   }
 
   const std::vector<JobMembers>& jobs_;
+  const Evidence& evidence_;
   const Options& options_;
   sdk::Call& call_;
-  const std::string own_namespace_;
-  bool in_cluster_ = false;
 };
 
 }  // namespace
+
+Evidence find_evidence(const Access& access, const Options& options, sdk::Call& call) {
+  const auto variable = [&](const char* name) {
+    const auto set = call.variable(name);
+    return set ? std::string(*set) : std::string();
+  };
+  Evidence found;
+  found.own_namespace = own_namespace(call);
+  found.uid = variable("POD_UID");
+  found.name = variable("POD_NAME");
+  found.ip = variable("POD_IP");
+  // Kubernetes makes a token for one pod and writes into it for which.
+  if (const auto token = call.file(kToken, kFileMaximum, MUSTER_FILE_SECRET, true)) {
+    call.mark_secret(support::trimmed(*token));
+    found.token = pod_of_token(support::trimmed(*token));
+  }
+  // Elsewhere HOSTNAME is that of some machine, which may be called like a pod.
+  if (access.within_cluster || call.variable("KUBERNETES_SERVICE_HOST"))
+    found.host_name = variable("HOSTNAME");
+  if (options.pod_info) {
+    const auto file = [&](const char* name) {
+      const auto content =
+          call.file(fmt::format("{}/{}", *options.pod_info, name), kFileMaximum, 0, true);
+      return content ? std::string(support::trimmed(*content)) : std::string();
+    };
+    found.pod_info = {file("namespace"), file("name"), file("uid")};
+  }
+  return found;
+}
 
 std::string member_name(const Pod& pod, bool all_namespaces) {
   return all_namespaces ? full_name(pod) : pod.name.string();
 }
 
-void say_identity(const std::vector<JobMembers>& jobs, const Access& access, const Options& options,
-                  sdk::Call& call) {
-  Teller(jobs, access, options, call).tell_all();
+void say_identity(const std::vector<JobMembers>& jobs, const Evidence& evidence,
+                  const Options& options, sdk::Call& call) {
+  Teller(jobs, evidence, options, call).tell_all();
 }
 
-TokenPod pod_of_token(std::string_view token) {
+OwnPod pod_of_token(std::string_view token) {
   const size_t first = token.find('.');
   if (first == std::string_view::npos) return {};
   const size_t second = token.find('.', first + 1);

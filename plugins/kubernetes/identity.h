@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <muster/plugin.hpp>
@@ -12,19 +13,31 @@
 
 namespace muster::kubernetes {
 
-// Tells the call which member this process is, once for each piece of evidence: POD_UID, POD_NAME and POD_IP as the
+// The pod that a process runs in: "" each where nothing says it.
+struct OwnPod {
+  std::string name_space, name, uid;
+};
+// The one that a service account's token (a JWT) was made for.
+OwnPod pod_of_token(std::string_view token);
+
+// What a process knows of the pod that it runs in, and what does not change while it runs: POD_UID, POD_NAME and POD_IP as the
 // downward API gives them; the claims of the service account's token; inside the cluster HOSTNAME; the files of `pod_info`.
-// The core refuses evidence that disagrees. Says nothing when no member fits, and asks nobody.
-void say_identity(const std::vector<JobMembers>& jobs, const Access& access, const Options& options,
-                  sdk::Call& call);
+// "" each where it does not.
+struct Evidence {
+  std::string own_namespace;
+  std::string uid, name, ip;
+  OwnPod token;
+  std::string host_name;
+  OwnPod pod_info;
+};
+Evidence find_evidence(const Access& access, const Options& options, sdk::Call& call);
+
+// Tells the call which member this process is, once for each piece of evidence. The core refuses evidence that disagrees. Says
+// nothing when no member fits, and asks nobody.
+void say_identity(const std::vector<JobMembers>& jobs, const Evidence& evidence,
+                  const Options& options, sdk::Call& call);
 
 // What a member is called: its pod's name, with the namespace when there may be several.
 std::string member_name(const Pod& pod, bool all_namespaces);
-
-// The pod that a service account's token (a JWT) was made for: "" each where it does not say.
-struct TokenPod {
-  std::string name_space, name, uid;
-};
-TokenPod pod_of_token(std::string_view token);
 
 }  // namespace muster::kubernetes

@@ -1,24 +1,18 @@
 // The kubernetes backend: the pods that match a job's label selectors are its tasks.
-#include <fmt/format.h>
-
 #include <map>
 #include <muster/plugin.hpp>
-#include <unordered_map>
 
 #include "plugins/kubernetes/access.h"
 #include "plugins/kubernetes/answer.h"
-#include "plugins/kubernetes/identity.h"
 #include "plugins/kubernetes/list.h"
-#include "plugins/kubernetes/members.h"
 #include "plugins/kubernetes/object.h"
 #include "plugins/kubernetes/options.h"
+#include "plugins/kubernetes/selectors.h"
 #include "plugins/kubernetes/service.h"
-#include "plugins/support/text.h"
+#include "plugins/kubernetes/watch.h"
 
 namespace muster::kubernetes {
 namespace {
-
-using support::quote;
 
 // clang-format off
 MUSTER_DESCRIPTOR({
@@ -108,12 +102,6 @@ MUSTER_DESCRIPTOR({
 })
 // clang-format on
 
-// Seconds since 1970; 0 when the core has no clock.
-int64_t now_of(const sdk::Call& call) {
-  const auto* clock = call.host().service<muster_clock_v1>(MUSTER_CLOCK_V1);
-  return clock == nullptr ? 0 : clock->realtime_ns(call.get()) / 1000000000;
-}
-
 class Kubernetes {
  public:
   static sdk::Result<std::unique_ptr<Kubernetes>> create(const sdk::Host&,
@@ -129,96 +117,46 @@ class Kubernetes {
     auto access = find_access(options_, exec_cache_, call);
     if (!access) return std::move(access).failure();
 
-    if (!options_.rpc_layer.empty())
-      call.set_attribute(MUSTER_ATTRIBUTE_RPC_LAYER, options_.rpc_layer);
-    const Judge judge{now_of(call), options_.require};
+    const Judge judge = judge_now(options_, call);
     if (!options_.service.empty()) return push_service(*access, options_, judge, call);
     if (options_.finder == nullptr) return resolve_selectors(*access, judge, call);
     auto found = find_object_members(*access, options_, judge, call);
     if (!found) return std::move(found).failure();
     for (const std::string& warning : found->warnings) call.add_warning(warning);
-    push(found->jobs, *access, call);
+    Answers(*access, options_, call).push(found->jobs);
     return {};
   }
 
- private:
-  void push(const std::vector<JobMembers>& jobs, const Access& access, sdk::Call& call) const {
-    push_jobs(jobs, options_, options_.wanted(), find_cluster_domain(options_, call), call);
-    say_identity(jobs, access, options_, call);
+  sdk::Status watch(sdk::Call& call) {
+    for (;;) {
+      auto access = find_access(options_, exec_cache_, call);
+      if (!access) return std::move(access).failure();
+      bool followed = false;
+      auto status = watch_pods(*std::move(access), options_, call, followed);
+      // Credentials that were good once have successors.
+      if (!followed || status.failure().code != MUSTER_E_UNAUTHENTICATED) return status;
+    }
   }
 
+ private:
   sdk::Status resolve_selectors(const Access& access, const Judge& judge, sdk::Call& call) const {
     // Each selector is listed once, also when two jobs have it.
     std::map<std::string, PodList> lists;
+    PodsBySelector pods_by_selector;
     PodListReader reader;
     for (const JobSelectors& job : options_.jobs) {
       for (const Selector& selector : job.selectors) {
         if (lists.count(selector.text) != 0) continue;
         auto pods = list_pods(access, options_, selector, options_.wanted(), reader, call);
         if (!pods) return std::move(pods).failure();
-        lists.emplace(selector.text, *std::move(pods));
+        const auto at = lists.emplace(selector.text, *std::move(pods)).first;
+        pods_by_selector.emplace(selector.text, &at->second.pods);
       }
     }
-
-    std::vector<JobMembers> jobs;
-    for (const JobSelectors& job : options_.jobs) {
-      SelectedPods selected;
-      for (const Selector& selector : job.selectors)
-        selected.push_back(&lists.at(selector.text).pods);
-      jobs.push_back({job.job, find_members(selected, judge)});
-    }
-    if (auto status = check_one_job_each(jobs); !status) return status;
-    if (auto status = check_found(jobs, lists, access); !status) return status;
-    for (size_t n = 0; n < jobs.size(); ++n)
-      if (jobs[n].found.members.empty() && !options_.jobs[n].selectors.empty())
-        jobs[n].found.warnings.push_back(
-            fmt::format("no pod matches the selectors of job {}", quote(jobs[n].job)));
-    push(jobs, access, call);
+    auto jobs = find_selected_members(access, options_, pods_by_selector, judge);
+    if (!jobs) return std::move(jobs).failure();
+    Answers(access, options_, call).push(*jobs);
     return {};
-  }
-
-  // A process is one task: a pod in two jobs means that the selectors overlap, and no answer would be right.
-  sdk::Status check_one_job_each(const std::vector<JobMembers>& jobs) const {
-    if (jobs.size() < 2) return {};
-    std::unordered_map<std::string, const std::string*> seen;
-    for (const JobMembers& job : jobs) {
-      for (const Member& member : job.found.members) {
-        const auto [at, added] = seen.emplace(full_name(*member.pod), &job.job);
-        if (!added)
-          return sdk::Failure{MUSTER_E_INVALID_ARGUMENT,
-                              fmt::format("pod {} matches the selectors of both job {} and job {}, "
-                                          "and can be a task of one alone",
-                                          quote(at->first), quote(*at->second), quote(job.job)),
-                              {{"option", "/job_to_label_mapping/" + job.job}}};
-      }
-    }
-    return {};
-  }
-
-  // NOT_FOUND when nothing at all matches, so that a chain goes on.
-  sdk::Status check_found(const std::vector<JobMembers>& jobs,
-                          const std::map<std::string, PodList>& lists, const Access& access) const {
-    bool any = lists.empty();
-    std::string selectors;
-    size_t ended = 0;
-    for (const JobMembers& job : jobs) any = any || !job.found.members.empty();
-    if (any) return {};
-    for (const auto& [selector, pods] : lists) {
-      selectors += fmt::format("{}{}", selectors.empty() ? "" : ", ", quote(selector, 200));
-      ended += pods.pods.size();
-    }
-    const std::string where =
-        options_.all_namespaces ? "in all namespaces" : "in namespace " + quote(access.name_space);
-    const std::string& first = lists.begin()->first;
-    return sdk::Failure{
-        MUSTER_E_NOT_FOUND,
-        fmt::format(
-            "no pod {} matches {} ({}, server {}){}", where, selectors, access.origin,
-            access.server,
-            ended == 0 ? std::string() : fmt::format("; {} that do have ended already", ended)),
-        {{"hint", fmt::format("kubectl get pods {} -l '{}'",
-                              options_.all_namespaces ? "-A" : "-n " + access.name_space, first)},
-         {"endpoint", access.server}}};
   }
 
   Options options_;

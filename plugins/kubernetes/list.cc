@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <utility>
 
-#include "plugins/kubernetes/permissions.h"
 #include "plugins/kubernetes/pod_list_thread.h"
+#include "plugins/kubernetes/pods_url.h"
 #include "plugins/support/text.h"
 
 namespace muster::kubernetes {
@@ -45,15 +45,8 @@ class Lister {
   }
 
  private:
-  std::string where() const {
-    return options_.all_namespaces ? "in all namespaces"
-                                   : "in namespace " + quote(access_.name_space);
-  }
-
   std::string url(bool paged, const std::string& next) const {
-    std::string out = access_.server + "/api/v1/";
-    if (!options_.all_namespaces) out += "namespaces/" + percent_encoded(access_.name_space) + "/";
-    out += "pods?labelSelector=" + percent_encoded(selector_.text);
+    std::string out = pods_url(access_, options_, selector_);
     if (paged) out += fmt::format("&limit={}", options_.page_size);
     if (!next.empty()) out += "&continue=" + percent_encoded(next);
     return out;
@@ -70,7 +63,7 @@ class Lister {
       if (static_cast<int64_t>(pods.pods.size()) > MUSTER_TASKS_MAXIMUM)
         return sdk::Failure{MUSTER_E_RESOURCE_EXHAUSTED,
                             fmt::format("more than {} pods match {} {}", MUSTER_TASKS_MAXIMUM,
-                                        quote(selector_.text), where()),
+                                        quote(selector_.text), pods_place(access_, options_)),
                             {{"option", selector_.pointer}}};
       // A page may be short or empty and still have a successor; one that names itself has none that ever ends.
       if (read->empty()) return pods;
@@ -96,7 +89,8 @@ class Lister {
         return std::move(reading.failed).failure().with("endpoint", access_.server);
       if (response) {
         if (response->status() == 410 && !next.empty()) expired = true;
-        if (response->status() != 200) return failure_of(*response);
+        if (response->status() != 200)
+          return pods_refusal(access_, options_, selector_, "list", *response);
         auto token = stream.finish();
         if (!token) return std::move(token).failure().with("endpoint", access_.server);
         return token;
@@ -161,78 +155,6 @@ class Lister {
     request.on_body = Reading::take;
     request.on_body_ctx = &reading;
     return access_.send(request, call_);
-  }
-
-  static ApiStatus status_of(const sdk::Response& response) {
-    return response.body().starts_with(kProtobufMagic) ? read_protobuf_status(response.body())
-                                                       : read_status(response.body());
-  }
-
-  // What the server said, in one line; the body itself where it is short and no Status.
-  static std::string said(const sdk::Response& response) {
-    const ApiStatus status = status_of(response);
-    if (!status.message.empty()) return quote(status.message, 500);
-    const std::string_view text = support::trimmed(response.body());
-    return text.empty() ? "nothing more" : quote(text, 200);
-  }
-
-  sdk::Failure failure_of(const sdk::Response& response) const {
-    const int64_t status = response.status();
-    const std::string words = said(response);
-    const auto failure = [&](int32_t code, const std::string& message) {
-      return sdk::Failure{
-          code, message, {{"http_status", std::to_string(status)}, {"endpoint", access_.server}}};
-    };
-    switch (status) {
-      case 400:
-      case 422:
-        return failure(MUSTER_E_INVALID_ARGUMENT,
-                       fmt::format("the API server does not take the label selector {}: {}",
-                                   quote(selector_.text), words))
-            .with("option", selector_.pointer);
-      case 401:
-        return failure(MUSTER_E_UNAUTHENTICATED,
-                       fmt::format("the API server {} refuses the credentials {}({}): {}",
-                                   access_.server, access_.user.empty() ? "" : access_.user + " ",
-                                   access_.origin, words))
-            .with("hint",
-                  access_.anonymous()
-                      ? "no credentials were sent: the user entry has none"
-                      : "the token or certificate may have expired; does kubectl get pods work?");
-      case 403:
-        return failure(MUSTER_E_PERMISSION_DENIED,
-                       fmt::format("the credentials {}({}) may not list pods {}: {}",
-                                   access_.user.empty() ? "" : access_.user + " ", access_.origin,
-                                   where(), words))
-            .with("hint",
-                  how_to_permit({"", "pods", "list"}, refused_user(status_of(response).message),
-                                options_.all_namespaces ? "" : access_.name_space));
-      case 404:
-        return failure(MUSTER_E_NOT_FOUND, fmt::format("there is no Kubernetes API at {} ({}): {}",
-                                                       access_.server, access_.origin, words));
-      case 429: {
-        auto out =
-            failure(MUSTER_E_RESOURCE_EXHAUSTED,
-                    fmt::format("the API server {} has too much to do: {}", access_.server, words));
-        if (const auto after = response.header("Retry-After"))
-          if (const auto seconds = support::parse_digits(*after, 86400))
-            out.details.emplace_back("retry_after_ms", std::to_string(*seconds * 1000));
-        return out;
-      }
-      case 410:
-        return failure(MUSTER_E_UNAVAILABLE,
-                       fmt::format("the list of the pods {} {} grew too old before its last page, "
-                                   "again and again: {}",
-                                   quote(selector_.text), where(), words))
-            .with("hint", "a larger page_size needs fewer pages");
-      default: break;
-    }
-    if (status >= 500)
-      return failure(MUSTER_E_UNAVAILABLE, fmt::format("the API server {} answers {}: {}",
-                                                       access_.server, status, words));
-    return failure(MUSTER_E_UNKNOWN,
-                   fmt::format("the API server {} answers {} to a list of pods: {}", access_.server,
-                               status, words));
   }
 
   const Access& access_;

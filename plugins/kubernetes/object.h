@@ -1,6 +1,7 @@
 // The members of one object: what it says of itself, and its pods.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include <muster/plugin.hpp>
@@ -8,11 +9,12 @@
 #include "plugins/kubernetes/access.h"
 #include "plugins/kubernetes/members.h"
 #include "plugins/kubernetes/options.h"
+#include "plugins/kubernetes/places.h"
 
 namespace muster::kubernetes {
 
 struct ObjectMembers {
-  PodList pods;  // what the members point into
+  PodList pods;  // what the members point into; empty where they were given
   std::vector<JobMembers> jobs;
   std::vector<std::string> warnings;
 };
@@ -23,5 +25,31 @@ struct ObjectMembers {
 // or is to have none. Others are those of ask_server and list_pods.
 sdk::Result<ObjectMembers> find_object_members(const Access& access, const Options& options,
                                                const Judge& judge, sdk::Call& call);
+
+// The steps of the same, for who has the pods already.
+class ObjectFinder {
+ public:
+  // All of them outlive this.
+  ObjectFinder(const Access& access, const Options& options, sdk::Call& call);
+
+  // Asks for the object.
+  sdk::Result<Plan> read() const;
+  // Of its pods.
+  Selector selector(const Plan& plan) const;
+  // The pods in their places; `pods` outlives what comes of it.
+  sdk::Result<Placed> place(const Plan& plan, const std::vector<Pod>& pods,
+                            const Judge& judge) const;
+  // Those as members; strangers are told in warnings.
+  sdk::Result<ObjectMembers> members(const Plan& plan, Placed placed) const;
+  // The command with which a person looks at the object.
+  const std::string& look() const { return look_; }
+
+ private:
+  const Finder& finder_;
+  const Access& access_;
+  const Options& options_;
+  sdk::Call& call_;
+  const std::string what_, look_;
+};
 
 }  // namespace muster::kubernetes

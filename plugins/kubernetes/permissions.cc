@@ -63,7 +63,9 @@ std::string refused_user(std::string_view words) {
 std::string how_to_permit(const Permission& permission, const std::string& user,
                           const std::string& name_space) {
   const std::string_view who = user.empty() ? kNobody : std::string_view(user);
-  const std::string role = fmt::format("muster-{}-{}", permission.verb, permission.resource);
+  std::string verbs = permission.verb;
+  for (size_t at; (at = verbs.find(", ")) != std::string::npos;) verbs.replace(at, 2, "-");
+  const std::string role = fmt::format("muster-{}-{}", verbs, permission.resource);
   const std::string_view scope = name_space.empty() ? "Cluster" : "";
   const auto metadata = [&](std::string_view name) {
     return name_space.empty()

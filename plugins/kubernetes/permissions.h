@@ -6,11 +6,11 @@
 
 namespace muster::kubernetes {
 
-// One verb on one resource, as RBAC's rules have it.
+// Verbs on one resource, as RBAC's rules have them.
 struct Permission {
   std::string group;     // "" is the core group, "apps", "batch", ...
   std::string resource;  // "pods"
-  std::string verb;      // "list"
+  std::string verb;      // "list"; several: "list, watch"
 };
 
 // The user whom a 403 of the API server refuses, by the server's words (`User "alice" cannot list ...`): the name that RBAC

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "plugins/kubernetes/answer.h"
-#include "plugins/kubernetes/identity.h"
 #include "plugins/kubernetes/question.h"
 #include "plugins/kubernetes/slices.h"
 #include "plugins/support/text.h"
@@ -62,8 +61,7 @@ sdk::Status push_service(const Access& access, const Options& options, const Jud
     }
     chosen.any_port.only = !read->ports.empty();
   }
-  push_jobs(jobs, chosen, chosen.wanted(), "", call);
-  say_identity(jobs, access, chosen, call);
+  Answers(access, chosen, call).push(jobs);
   return {};
 }
 

@@ -25,6 +25,7 @@ char* TextArena::take(size_t size, size_t alignment) {
     blocks_.push_back(std::unique_ptr<char[]>(new char[block]));
     next_ = blocks_.back().get();
     left_ = block;
+    size_ += block;
     return take(size, alignment);
   }
   char* at = next_ + gap;

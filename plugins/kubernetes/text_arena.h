@@ -56,12 +56,16 @@ class TextArena {
     return made;
   }
 
+  // Bytes of memory, with what nobody points to any longer.
+  size_t size() const { return size_; }
+
  private:
   char* take(size_t size, size_t alignment);
 
   std::vector<std::unique_ptr<char[]>> blocks_;
   char* next_ = nullptr;
   size_t left_ = 0;
+  size_t size_ = 0;
   std::array<Text, 256> recent_ = {};
 };
 

@@ -38,6 +38,12 @@ TEST_CASE("a user gets a Role in the namespace, and a binding of his own") {
         "END");
 }
 
+TEST_CASE("several verbs are one rule, and a Role of their own") {
+  const std::string text = how_to_permit({"", "pods", "list, watch"}, "alice", "ml");
+  CHECK(has(text, "metadata: {name: \"muster-list-watch-pods\", namespace: \"ml\"}\n"));
+  CHECK(has(text, "verbs: [list, watch]}"));
+}
+
 TEST_CASE("a service account is bound as one") {
   CHECK(has(how_to_permit({"", "pods", "list"}, "system:serviceaccount:ml:trainer", "ml"),
             "- {kind: ServiceAccount, namespace: \"ml\", name: \"trainer\"}\nEND"));

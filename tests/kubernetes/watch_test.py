@@ -1,0 +1,244 @@
+"""An answer that the API server's events keep up to date: one list, then one stream, and nothing is lost where that ends."""
+import os
+import sys
+import time
+import unittest
+
+from asking import PLUGINS, lists, world
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "launcher"))
+from muster_by_ctypes import Cluster, MusterError, load  # noqa: E402
+
+load(os.environ["MUSTER_TEST_LIBRARY"])
+HEAD = "tls: true\nkubernetes:\n  namespaces: [ml, other]\n"
+
+
+def pods(*entries):
+    """A world of such pods: "0", or "1 phase: Pending" with further keys."""
+    text = "  pods:\n"
+    for entry in entries:
+        number, _, more = entry.partition(" ")
+        address = "" if "Pending" in more else f", ip: 10.8.0.{int(number) + 1}"
+        text += f"    - {{name: w-{number}, namespace: ml, labels: {{app: t}}{address}{', ' if more else ''}{more}}}\n"
+    return text
+
+
+def change(sim, text):
+    answer = sim.get("/_sim/scenario", method="PUT", body=HEAD + text)
+    assert answer.status // 100 == 2, answer.body
+
+
+def watched(sim, options="job_to_label_mapping: {worker: [app=t]}", **settings):
+    """The watch of a cluster whose polls are too rare to be seen; its cluster lives as long."""
+    config = f"cluster: {{backend: kubernetes, options: {{kubeconfig: '{sim.ready['kubeconfig']}', namespace: ml, {options}}}}}"
+    cluster = Cluster(config, plugin_dir=PLUGINS, **{"watch_interval": "1h", **settings})
+    watch = cluster.watch()
+    watch.cluster = cluster
+    return watch
+
+
+def addresses(*numbers):
+    return {"worker": [f"10.8.0.{n + 1}:8470" for n in numbers]}
+
+
+def asked(sim):
+    """The requests for pods in order: "list 200", "watch 410"."""
+    return [("watch" if "watch=1" in r["query"] else "list") + f" {r['status']}" for r in lists(sim)]
+
+
+def parameter(request, name):
+    return dict(part.split("=", 1) for part in request["query"].split("&"))[name]
+
+
+class Watching(unittest.TestCase):
+    def becomes(self, watch, cluster, stale=False, within=20):
+        """The snapshot with that cluster; none before it may be stale unless this one is."""
+        until = time.monotonic() + within
+        seen = []
+        while time.monotonic() < until:
+            seen.append(watch.next(int(max(1, until - time.monotonic()) * 1000)))
+            self.assertLessEqual(seen[-1]["stale"], stale, seen[-1])
+            if seen[-1]["cluster"] == cluster and seen[-1]["stale"] == stale:
+                return seen[-1]
+        self.fail(seen)
+
+    def until(self, holds, within=20):
+        end = time.monotonic() + within
+        while not holds():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.01)
+
+
+class Events(Watching):
+    def test_a_pod_that_appears_runs_and_goes_is_told_without_another_list(self):
+        with world(pods("0")) as sim, watched(sim) as watch:
+            self.becomes(watch, addresses(0))
+            self.until(lambda: len(lists(sim)) == 2)
+            change(sim, pods("0", "1 phase: Pending"))
+            missing = watch.next()
+            self.assertEqual(missing["cluster"], addresses(0))
+            self.assertIn("w-1", str(missing["jobs"]), missing)
+            change(sim, pods("0", "1"))
+            self.becomes(watch, addresses(0, 1))
+            change(sim, pods("1"))
+            self.becomes(watch, addresses(1))
+            self.assertEqual(asked(sim), ["list 200", "watch 200"])
+
+    def test_what_does_not_match_any_longer_is_gone(self):
+        with world(pods("0", "1")) as sim, watched(sim) as watch:
+            self.becomes(watch, addresses(0, 1))
+            self.until(lambda: len(lists(sim)) == 2)
+            change(sim, pods("0") + "    - {name: w-1, namespace: ml, labels: {app: other}, ip: 10.8.0.2}\n")
+            self.becomes(watch, addresses(0))
+
+    def test_a_burst_of_events_is_told_whole(self):
+        many = '  generate: {{count: 500, name: "w-{{i}}", namespace: ml, labels: {{app: t}}, ip: "10.{}.{{i/250}}.{{i%250+1}}", bytes: 6144}}\n'
+        with world(many.format(8)) as sim, watched(sim) as watch:
+            first = watch.next()["cluster"]["worker"]
+            self.assertEqual(len(first), 500)
+            self.until(lambda: len(lists(sim)) == 2)
+            change(sim, many.format(9))
+            self.becomes(watch, {"worker": [address.replace("10.8.", "10.9.") for address in first]})
+
+    def test_bookmarks_move_the_version_alone(self):
+        head = "  bookmark_every: 100ms\n"
+        with world(head + pods("0")) as sim, watched(sim) as watch:
+            self.becomes(watch, addresses(0))
+            time.sleep(0.5)
+            change(sim, head + pods("0", "1"))
+            self.becomes(watch, addresses(0, 1))
+            self.assertEqual(asked(sim), ["list 200", "watch 200"])
+
+    def test_it_ends_at_once_when_nobody_needs_it(self):
+        with world(pods("0")) as sim:
+            with watched(sim) as watch:
+                self.becomes(watch, addresses(0))
+                self.until(lambda: len(lists(sim)) == 2)
+                began = time.monotonic()
+            self.assertLess(time.monotonic() - began, 1)
+
+    def test_an_object_is_followed_too_and_read_again_when_a_pod_has_no_place_in_it(self):
+        def job(parallelism, *names):
+            text = ("  objects: [{apiVersion: batch/v1, kind: Job, metadata: {name: train, namespace: ml, uid: u1, "
+                    f"resourceVersion: \"{parallelism}\"}}, spec: {{completionMode: Indexed, completions: {parallelism}, "
+                    f"parallelism: {parallelism}, selector: {{matchLabels: {{job-name: train}}}}}}}}]\n  pods:\n")
+            for n in names:
+                text += (f"    - {{name: train-{n}, namespace: ml, labels: {{job-name: train, "
+                         f"batch.kubernetes.io/job-name: train, batch.kubernetes.io/controller-uid: u1}}, "
+                         f"annotations: {{batch.kubernetes.io/job-completion-index: '{n}'}}, "
+                         f"owner: {{kind: Job, name: train, uid: u1}}, ip: 10.8.0.{n + 1}}}\n")
+            return text
+        with world(job(2, 0, 1)) as sim, watched(sim, "job: train") as watch:
+            self.becomes(watch, addresses(0, 1))
+            self.until(lambda: len(lists(sim)) == 2)
+            change(sim, job(2, 1))
+            lacking = watch.next()
+            self.assertIn("no pod yet", str(lacking["jobs"]), lacking)
+            change(sim, job(3, 0, 1, 2))
+            self.becomes(watch, addresses(0, 1, 2))
+            self.assertEqual(asked(sim).count("list 200"), 1)
+
+
+class Endings(Watching):
+    def test_a_stream_that_is_cut_goes_on_where_it_was_without_a_list(self):
+        fault = '  faults: [{match: "GET *pods?*watch=1*", times: 1, drop_after_bytes: 60, reset: true}]\n'
+        with world(fault + pods("0")) as sim, watched(sim) as watch:
+            self.becomes(watch, addresses(0))
+            self.until(lambda: len(lists(sim)) == 2)
+            change(sim, pods("0", "1"))
+            self.becomes(watch, addresses(0, 1))
+            self.until(lambda: len(lists(sim)) == 3)
+            requests = lists(sim)
+            self.assertEqual(asked(sim)[0], "list 200")
+            self.assertEqual([kind.split()[0] for kind in asked(sim)], ["list", "watch", "watch"])
+            self.assertEqual(parameter(requests[1], "resourceVersion"), parameter(requests[2], "resourceVersion"))
+
+    def test_a_stream_that_ends_goes_on_from_its_last_event(self):
+        # The body is one event and then the end.
+        event = ('{"type":"ADDED","object":{"metadata":{"name":"w-9","namespace":"ml","resourceVersion":"999"},'
+                 '"status":{"phase":"Running","podIP":"10.8.0.10"}}}')
+        fault = "  faults: [{match: \"GET *pods?*watch=1*\", times: 1, body: '" + event + "\n\n'}]\n"
+        with world(fault + pods("0")) as sim, watched(sim) as watch:
+            self.becomes(watch, addresses(0, 9))
+            self.until(lambda: len(lists(sim)) >= 3)
+            self.assertEqual(parameter(lists(sim)[2], "resourceVersion"), "999")
+
+    def test_a_forgotten_version_is_listed_again_and_the_answer_is_never_stale(self):
+        expired = ('{"type":"ERROR","object":{"kind":"Status","message":"too old resource version","reason":"Expired","code":410}}')
+        for keys in ("status: 410", "body: '" + expired + "\n\n'"):
+            fault = '  faults: [{match: "GET *pods?*watch=1*", times: 1, delay: 500ms, ' + keys + "}]\n"
+            with self.subTest(keys), world(fault + pods("0")) as sim, watched(sim) as watch:
+                self.becomes(watch, addresses(0))
+                self.until(lambda: len(lists(sim)) >= 4)
+                self.assertEqual([kind.split()[0] for kind in asked(sim)], ["list", "watch", "list", "watch"])
+                change(sim, pods("0", "1"))
+                self.becomes(watch, addresses(0, 1))
+
+    def test_what_changed_before_the_list_was_forgotten_is_in_the_next(self):
+        fault = '  faults: [{match: "GET *pods?*watch=1*", times: 1, delay: 1s, status: 410}]\n'
+        with world(fault + pods("0")) as sim, watched(sim) as watch:
+            self.becomes(watch, addresses(0))
+            change(sim, fault.replace("times: 1", "after: 9") + pods("2"))
+            self.becomes(watch, addresses(2))
+
+
+class Failures(Watching):
+    def test_a_403_on_watch_makes_the_answer_stale_and_names_both_verbs(self):
+        with world("  forbid: [{verb: watch, resource: pods}]\n" + pods("0")) as sim, watched(sim) as watch:
+            stale = self.becomes(watch, addresses(0), stale=True)
+            self.assertIn("may not watch pods", str(stale["warnings"]), stale)
+
+    def test_garbage_in_the_stream_makes_the_answer_stale(self):
+        fault = '  faults: [{match: "GET *pods?*watch=1*", body: "<html>\\n"}]\n'
+        with world(fault + pods("0")) as sim, watched(sim) as watch:
+            stale = self.becomes(watch, addresses(0), stale=True)
+            self.assertIn("cannot be understood", str(stale["warnings"]), stale)
+
+    def test_a_server_that_streams_nothing_is_asked_a_few_times_and_then_the_answer_is_stale(self):
+        fault = '  faults: [{match: "GET *pods?*watch=1*", status: 503}]\n'
+        with world(fault + pods("0")) as sim, watched(sim) as watch:
+            stale = self.becomes(watch, addresses(0), stale=True)
+            self.assertIn("503", str(stale["warnings"]), stale)
+            self.assertGreaterEqual(asked(sim).count("watch 503"), 3)
+
+    def test_no_pod_any_longer_is_no_answer_and_a_new_one_is_seen(self):
+        with world(pods("0")) as sim, watched(sim) as watch:
+            self.becomes(watch, addresses(0))
+            self.until(lambda: len(lists(sim)) == 2)
+            change(sim, "  pods: []\n")
+            stale = self.becomes(watch, addresses(0), stale=True)
+            self.assertIn("no pod", str(stale["warnings"]))
+            change(sim, pods("1"))
+            self.becomes(watch, addresses(1))
+
+    def test_several_selectors_are_polled(self):
+        with world(pods("0")) as sim:
+            options = "job_to_label_mapping: {worker: [app=t], ps: [app=other]}"
+            with watched(sim, options, watch_interval="100ms") as watch:
+                watch.next()
+                self.until(lambda: len(lists(sim)) >= 6)
+            self.assertEqual(set(asked(sim)), {"list 200"})
+
+    def test_a_replay_has_no_stream_and_is_its_answer(self):
+        with world(pods("0")) as sim:
+            recording = os.path.join(sim.folder.name, "recording")
+            config = ("cluster: {backend: kubernetes, options: {namespace: ml, job_to_label_mapping: {worker: [app=t]}, "
+                      f"kubeconfig: '{sim.ready['kubeconfig']}'}}}}")
+            with Cluster(config, plugin_dir=PLUGINS, record=recording) as cluster:
+                cluster.resolve()
+            with Cluster(config, plugin_dir=PLUGINS, replay=recording, watch_interval="50ms") as cluster, cluster.watch() as watch:
+                self.assertEqual(watch.next()["cluster"], addresses(0))
+                with self.assertRaises(MusterError) as raised:
+                    watch.next(500)
+                self.assertEqual(raised.exception.code, "DEADLINE_EXCEEDED")
+            self.assertEqual(asked(sim), ["list 200"])
+
+    def test_one_selector_of_two_jobs_is_an_error_as_ever(self):
+        with world(pods("0")) as sim, watched(sim, "job_to_label_mapping: {a: [app=t], b: [app=t]}") as watch:
+            with self.assertRaises(MusterError) as raised:
+                watch.next()
+            self.assertIn("can be a task of one alone", str(raised.exception))
+
+
+if __name__ == "__main__":
+    unittest.main()
