@@ -134,9 +134,12 @@ struct muster_watch {
     if (!last->stale) {
       auto stale = std::make_shared<muster::Snapshot>(*last);
       stale->stale = true;
-      if (failure != nullptr)
-        stale->warnings.push_back(fmt::format(
-            "this is the last good answer; asking again failed: {}", failure->error.message));
+      if (failure != nullptr) {
+        const std::string& hint = failure->error.detail("hint");
+        stale->warnings.push_back(
+            fmt::format("this is the last good answer; asking again failed: {}{}{}",
+                        failure->error.message, hint.empty() ? "" : "; ", hint));
+      }
       last = stale;
       pending = stale;
       signal();

@@ -66,6 +66,7 @@ class LiveBackend::Keeper {
     // A recording holds answers, and no streams.
     bool streams = backend_->can_watch() && settings_.session()->mode() != Session::Mode::kReplay;
     while (!stop_.cancelled()) {
+      const int64_t began_ns = monotonic_ns();
       BackendOutcome outcome =
           streams
               ? backend_->watch(settings_.session(), stop_,
@@ -77,6 +78,12 @@ class LiveBackend::Keeper {
         streams = false;
         continue;
       }
+      // A stream that fails soon after its snapshot, again and again, is begun no more often than a source is polled.
+      if (streams ? monotonic_ns() - began_ns > settings_.interval_ns : outcome.answer.ok())
+        backoff_ns_ = 0;
+      if (!outcome.answer)
+        backoff_ns_ = std::min(std::max(backoff_ns_ * 2, kFirstBackoff_ns),
+                               std::max(settings_.interval_ns, kFirstBackoff_ns));
       keep(std::move(outcome));
       pause();
     }
@@ -85,9 +92,6 @@ class LiveBackend::Keeper {
   void keep(BackendOutcome outcome) {
     {
       const std::lock_guard lock(mutex_);
-      backoff_ns_ = outcome.answer ? 0
-                                   : std::min(std::max(backoff_ns_ * 2, kFirstBackoff_ns),
-                                              std::max(settings_.interval_ns, kFirstBackoff_ns));
       last_ = std::move(outcome);
     }
     woken_.notify_all();
@@ -105,10 +109,10 @@ class LiveBackend::Keeper {
   LiveSettings settings_;
   CancelToken stop_;
   std::minstd_rand random_;  // of the thread
+  int64_t backoff_ns_ = 0;   // of the thread
   std::mutex mutex_;
   std::condition_variable woken_;
   bool stopping_ = false;
-  int64_t backoff_ns_ = 0;
   std::optional<BackendOutcome> last_;
   std::thread thread_;
 };
