@@ -26,7 +26,8 @@ using support::quote;
 
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kAnswerTimeout = 30 * kSecond;  // of a request that is no stream
-// The server's bookmarks come about each minute; a longer silence is that of a dead stream.
+// The server's bookmarks come about each minute; a longer silence is that of a dead stream, or of a server without them: a new
+// list tells.
 constexpr int64_t kSilence = 90 * kSecond;
 // After so long the server ends a stream. An object is read again then, so a change of it is seen in about a minute.
 constexpr int kStreamSeconds = 240;
@@ -69,7 +70,8 @@ class Watcher {
  private:
   enum class End {
     kWhole,    // the server ended it
-    kBroken,   // it broke, was silent for too long, or did not begin
+    kBroken,   // it broke, or did not begin
+    kSilent,   // it said nothing for too long
     kExpired,  // the version is no longer known
     kObject,   // the object is to be read again
     kTooMuch,  // too many texts that no pod has any longer
@@ -104,6 +106,7 @@ class Watcher {
       if (!plan) return std::move(plan).failure();
       plan_ = *std::move(plan);
       selector_ = object_->selector(plan_);
+      object_is_old_ = false;
     }
     PodListReader reader;
     auto pods = list_pods(access_, options_, selector_, wanted_, reader, call_);
@@ -188,14 +191,15 @@ class Watcher {
       sdk::Failure failure;
       const auto end = stream(said, failure);
       if (!end) return end.failure();
-      if (*end == End::kTooMuch || *end == End::kExpired) {
+      if (*end == End::kTooMuch || *end == End::kExpired || *end == End::kSilent) {
         call_.host().log(
             MUSTER_LOG_DEBUG,
             fmt::format("kubernetes: the pods {} are listed again{}", quote(selector_.text),
-                        *end == End::kExpired
-                            ? ", for the server has forgotten " + quote("version " + version_)
-                            : std::string()));
-        return {};
+                        *end == End::kExpired  ? ", for the server has forgotten that version"
+                        : *end == End::kSilent ? ", for their stream is silent"
+                                               : ""));
+        // After a silence many may come at once.
+        return pause(*end == End::kSilent ? 1 : 0);
       }
       failed = *end == End::kBroken ? (said ? 0 : failed) + 1 : 0;
       if (failed == kAttempts) return failure;
@@ -211,11 +215,13 @@ class Watcher {
   struct Taking {
     Watcher& watcher;
     bool said = false;
+    int64_t last_ns = 0;  // when it did, or began
     std::optional<End> end;
     sdk::Status status;
     static int32_t take(void* ctx, const char* data, uint64_t size) {
       auto& taking = *static_cast<Taking*>(ctx);
       taking.said = true;
+      taking.last_ns = taking.watcher.now();
       try {
         taking.status = taking.watcher.take({data, size}, taking.end);
       } catch (const std::bad_alloc&) {
@@ -275,7 +281,8 @@ class Watcher {
     const std::string purpose = fmt::format("follow the pods {}", selector_.text);
     constexpr std::string_view kJson = "application/json";
     const muster_http_header_v1 accept = {"Accept", kJson.data(), kJson.size()};
-    Taking taking{*this, false, {}, {}};
+    const int64_t began = now();
+    Taking taking{*this, false, began, {}, {}};
     events_.begin();
     muster_http_request_v1 request = {};
     request.struct_size = sizeof request;
@@ -291,7 +298,6 @@ class Watcher {
     request.on_body_ctx = &taking;
     request.timeout_ns = kSilence;
     request.idle_timeout_ns = kSilence;
-    const int64_t began = now();
     const auto response = access_.send(request, call_);
     said = taking.said;
     followed_ = followed_ || said || (response && response->status() == 200);
@@ -300,13 +306,11 @@ class Watcher {
     if (call_.cancelled()) return cancelled().failure();
     if (!response) {
       failure = response.failure();
+      const bool ended_by_time =
+          failure.code == MUSTER_E_UNAVAILABLE || failure.code == MUSTER_E_DEADLINE_EXCEEDED;
+      if (ended_by_time && now() - taking.last_ns >= kSilence) return End::kSilent;
       if (failure.code == MUSTER_E_UNAVAILABLE) return End::kBroken;
-      if (failure.code != MUSTER_E_DEADLINE_EXCEEDED) return failure;
-      failure = {MUSTER_E_UNAVAILABLE,
-                 fmt::format("the API server says nothing of the pods {} for {} s",
-                             quote(selector_.text), kSilence / kSecond),
-                 {{"endpoint", access_.server}}};
-      return End::kBroken;
+      return failure;
     }
     if (response->status() == 200) {
       // Where streams end before they say anything the server, or what is between, cannot stream.

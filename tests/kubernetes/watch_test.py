@@ -62,6 +62,12 @@ class Watching(unittest.TestCase):
                 return seen[-1]
         self.fail(seen)
 
+    def nothing_new(self, watch):
+        """Says so after a second."""
+        with self.assertRaises(MusterError) as raised:
+            watch.next(1000)
+        self.assertEqual(raised.exception.code, "DEADLINE_EXCEEDED")
+
     def until(self, holds, within=20):
         end = time.monotonic() + within
         while not holds():
@@ -99,6 +105,18 @@ class Events(Watching):
             self.until(lambda: len(lists(sim)) == 2)
             change(sim, many.format(9))
             self.becomes(watch, {"worker": [address.replace("10.8.", "10.9.") for address in first]})
+
+    def test_texts_that_no_pod_has_any_longer_are_let_go_by_a_new_list(self):
+        def long(n):
+            return (f'  generate: {{count: 100, name: "w-{{i}}", namespace: ml, labels: {{app: t}}, ip: "10.{n}.0.{{i+1}}", '
+                    f"message: {'x' * 150_000}}}\n")
+        with world(long(0)) as sim, watched(sim) as watch:
+            for n in range(4):
+                if n > 0:
+                    change(sim, long(n))
+                self.becomes(watch, {"worker": [f"10.{n}.0.{i + 1}:8470" for i in range(100)]})
+                self.until(lambda: "watch 200" in asked(sim))
+            self.until(lambda: asked(sim).count("list 200") == 2)
 
     def test_bookmarks_move_the_version_alone(self):
         head = "  bookmark_every: 100ms\n"
@@ -169,8 +187,10 @@ class Endings(Watching):
             fault = '  faults: [{match: "GET *pods?*watch=1*", times: 1, delay: 500ms, ' + keys + "}]\n"
             with self.subTest(keys), world(fault + pods("0")) as sim, watched(sim) as watch:
                 self.becomes(watch, addresses(0))
+                self.nothing_new(watch)
                 self.until(lambda: len(lists(sim)) >= 4)
                 self.assertEqual([kind.split()[0] for kind in asked(sim)], ["list", "watch", "list", "watch"])
+                self.nothing_new(watch)
                 change(sim, pods("0", "1"))
                 self.becomes(watch, addresses(0, 1))
 
@@ -184,12 +204,16 @@ class Endings(Watching):
 
 class Failures(Watching):
     def test_a_403_on_watch_makes_the_answer_stale_and_names_both_verbs(self):
-        with world("  forbid: [{verb: watch, resource: pods}]\n" + pods("0")) as sim, watched(sim) as watch:
+        slow = '  faults: [{match: "GET *pods?*watch=1*", delay: 300ms}]\n'
+        with world("  forbid: [{verb: watch, resource: pods}]\n" + slow + pods("0")) as sim, watched(sim) as watch:
             stale = self.becomes(watch, addresses(0), stale=True)
             self.assertIn("may not watch pods", str(stale["warnings"]), stale)
+            self.assertIn("verbs: [list, watch]", str(stale["warnings"]), stale)
+            time.sleep(5)
+            self.assertLessEqual(asked(sim).count("watch 403"), 4)
 
     def test_garbage_in_the_stream_makes_the_answer_stale(self):
-        fault = '  faults: [{match: "GET *pods?*watch=1*", body: "<html>\\n"}]\n'
+        fault = '  faults: [{match: "GET *pods?*watch=1*", delay: 300ms, body: "<html>\\n"}]\n'
         with world(fault + pods("0")) as sim, watched(sim) as watch:
             stale = self.becomes(watch, addresses(0), stale=True)
             self.assertIn("cannot be understood", str(stale["warnings"]), stale)
@@ -228,9 +252,7 @@ class Failures(Watching):
                 cluster.resolve()
             with Cluster(config, plugin_dir=PLUGINS, replay=recording, watch_interval="50ms") as cluster, cluster.watch() as watch:
                 self.assertEqual(watch.next()["cluster"], addresses(0))
-                with self.assertRaises(MusterError) as raised:
-                    watch.next(500)
-                self.assertEqual(raised.exception.code, "DEADLINE_EXCEEDED")
+                self.nothing_new(watch)
             self.assertEqual(asked(sim), ["list 200"])
 
     def test_one_selector_of_two_jobs_is_an_error_as_ever(self):
