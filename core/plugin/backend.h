@@ -68,9 +68,8 @@ class Backend {
   // Gives `committed` each snapshot that the plugin commits, on a thread of the backend's, with the requests made since the one
   // before. Returns when cancelled or when the plugin gives up, with the same promises as resolve; the answer is never good.
   // kUnimplemented: this resolver cannot be watched. Needs can_watch().
-  virtual BackendOutcome watch(std::shared_ptr<Session> session, const CancelToken& cancel,
-                               std::function<void(BackendOutcome)> committed) {
-    (void)session, (void)cancel, (void)committed;
+  virtual BackendOutcome watch(std::shared_ptr<Session> /*session*/, const CancelToken& /*cancel*/,
+                               std::function<void(BackendOutcome)> /*committed*/) {
     return {Error{Code::kUnimplemented, "this backend cannot be watched", {}}, {}};
   }
 
