@@ -68,10 +68,12 @@ class Backend {
   // Gives `committed` each snapshot that the plugin commits, on a thread of the backend's, with the requests made since the one
   // before. Returns when cancelled or when the plugin gives up, with the same promises as resolve; the answer is never good.
   // kUnimplemented: this resolver cannot be watched. Needs can_watch().
+  // NOLINTBEGIN(performance-unnecessary-value-param): whoever overrides it keeps them
   virtual BackendOutcome watch(std::shared_ptr<Session> /*session*/, const CancelToken& /*cancel*/,
                                std::function<void(BackendOutcome)> /*committed*/) {
     return {Error{Code::kUnimplemented, "this backend cannot be watched", {}}, {}};
   }
+  // NOLINTEND(performance-unnecessary-value-param)
 
   // What the running call waits for; "" when none runs or it did not say.
   virtual std::string progress() const = 0;
