@@ -166,7 +166,7 @@ std::string how_ended(element root) {
       return reason.empty() ? type : fmt::format("{}: {}", type, reason);
     }
   }
-  const std::string phase = text_at(root, "/status/state/phase");
+  std::string phase = text_at(root, "/status/state/phase");
   for (const char* end : {"Completed", "Failed", "Aborted", "Terminated"})
     if (phase == end) return phase;
   return "";

@@ -142,6 +142,7 @@ class Placing {
 
   void add_unindexed(const Role& role, const std::map<int64_t, const Pod*>& seats, Members& out) {
     std::vector<const Pod*> pods;
+    pods.reserve(seats.size());
     for (const auto& [n, pod] : seats) pods.push_back(pod);
     std::sort(pods.begin(), pods.end(),
               [&](const Pod* a, const Pod* b) { return counts_before(*a, *b, judge_); });

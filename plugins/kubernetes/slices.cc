@@ -37,7 +37,7 @@ class SliceReader {
       array endpoints;  // null or absent in an empty slice
       if (slice.at_pointer("/endpoints").get_array().get(endpoints)) continue;
       for (const element endpoint : endpoints) {
-        const std::string odd = read_endpoint(slice, endpoint);
+        std::string odd = read_endpoint(slice, endpoint);
         if (!odd.empty()) return odd;
       }
     }

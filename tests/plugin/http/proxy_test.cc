@@ -130,7 +130,7 @@ struct Seen {
 
 // A SOCKS 5 proxy that takes "user" with "hunter2" and connects to a port on loopback, whatever the name.
 Server::Behaviour socks_to(int port, Seen& seen,
-                           std::string reply = bytes("\5\0\0\1\0\0\0\0\0\0")) {
+                           const std::string& reply = bytes("\5\0\0\1\0\0\0\0\0\0")) {
   return [&seen, port, reply](Peer& peer) {
     const std::string greeting = peer.exactly(2);
     if (greeting == bytes("\5\2") && peer.exactly(2) == bytes("\0\2")) {
