@@ -210,6 +210,17 @@ std::string own_namespace(sdk::Call& call) {
   return file ? std::string(support::trimmed(*file)) : std::string();
 }
 
+Get::Get(const std::string& url, std::string_view forms, const std::string& purpose)
+    : accept_{"Accept", forms.data(), forms.size()} {
+  request.struct_size = sizeof request;
+  request.method = "GET";
+  request.url = url.data();
+  request.url_size = url.size();
+  request.headers = &accept_;
+  request.header_count = 1;
+  request.purpose = purpose.c_str();
+}
+
 sdk::Result<sdk::Response> Access::send(muster_http_request_v1 request, sdk::Call& call) const {
   if (insecure) request.flags |= MUSTER_HTTP_INSECURE;
   if (request.timeout_ns == 0) request.timeout_ns = timeout_ns;
@@ -288,11 +299,13 @@ sdk::Result<Access> locate(const Options& options, ExecCache& cache, sdk::Call& 
 
 }  // namespace
 
-sdk::Result<Access> find_access(const Options& options, ExecCache& cache, sdk::Call& call) {
+sdk::Result<Access> find_access(const Options& options, bool watching, ExecCache& cache,
+                                sdk::Call& call) {
   auto access = locate(options, cache, call);
   if (!access) return access;
   if (options.name_space) access->name_space = *options.name_space;
   if (options.all_namespaces) access->name_space.clear();
+  access->needed = needed_permissions(options, watching);
   if (!options.all_namespaces && access->name_space.empty()) access->name_space = "default";
   call.host().log(MUSTER_LOG_DEBUG,
                   fmt::format("kubernetes: {}, server {}, {}", access->origin, access->server,

@@ -10,12 +10,25 @@
 
 #include "plugins/kubernetes/credentials.h"
 #include "plugins/kubernetes/options.h"
+#include "plugins/kubernetes/permissions.h"
 
 namespace muster::kubernetes {
 
+// One GET of the API server, without what an Access adds. The texts outlive it.
+struct Get {
+  Get(const std::string& url, std::string_view forms, const std::string& purpose);
+  Get(const Get&) = delete;
+  Get& operator=(const Get&) = delete;
+
+  muster_http_request_v1 request = {};
+
+ private:
+  muster_http_header_v1 accept_;
+};
+
 struct Access {
-  std::string server;  // "https://host:port/prefix" without a slash at the end
-  std::string name_space;
+  std::string server;      // "https://host:port/prefix" without a slash at the end
+  std::string name_space;  // "": all
   std::string origin;  // in words: "context 'lab' of /home/u/.kube/config", "inside the cluster"
   bool within_cluster = false;
   bool insecure = false;
@@ -23,9 +36,10 @@ struct Access {
   std::string tls_server_name;
   std::string proxy_url;
   std::vector<std::pair<std::string, std::string>> headers;  // Impersonate-*
-  std::string settings;    // where TLS, proxy and credentials are said, in words
-  int64_t timeout_ns = 0;  // of each request that says none itself; 0: the call's deadline
-  std::string user;        // in words, for the message about permissions; "" when not known
+  std::string settings;            // where TLS, proxy and credentials are said, in words
+  int64_t timeout_ns = 0;          // of each request that says none itself; 0: the call's deadline
+  std::string user;                // in words, for the message about permissions; "" when not known
+  std::vector<Permission> needed;  // for all that is asked of the server
 
   // Sends a request with all of the above beside its own headers. Where the server refuses the credentials (401) and others
   // can be had (a rotated token file, a credential program), it is sent once more with those: once for one Access.
@@ -37,10 +51,11 @@ struct Access {
 };
 
 // Finds it anew, so that rotated tokens and edited files are seen; what a credential program gave is kept in `cache`, which is
-// the resolver's. Good during this call alone. Tells the core every secret it reads.
+// the resolver's. Good during this call alone. Tells the core every secret it reads. `watching`: it is to be for a watch.
 // FAILED_PRECONDITION: there is neither a kubeconfig nor a service account. INVALID_ARGUMENT: a kubeconfig that is wrong.
 // UNAUTHENTICATED: credentials that cannot be had. Others are those of reading a file and of running a program.
-sdk::Result<Access> find_access(const Options& options, ExecCache& cache, sdk::Call& call);
+sdk::Result<Access> find_access(const Options& options, bool watching, ExecCache& cache,
+                                sdk::Call& call);
 
 // This pod's namespace when the process runs in one: POD_NAMESPACE, else the service account's file; else "".
 std::string own_namespace(sdk::Call& call);

@@ -114,7 +114,7 @@ class Kubernetes {
   explicit Kubernetes(Options options) : options_(std::move(options)) {}
 
   sdk::Status resolve(sdk::Call& call) {
-    auto access = find_access(options_, exec_cache_, call);
+    auto access = find_access(options_, false, exec_cache_, call);
     if (!access) return std::move(access).failure();
 
     const Judge judge = judge_now(options_, call);
@@ -129,7 +129,7 @@ class Kubernetes {
 
   sdk::Status watch(sdk::Call& call) {
     for (;;) {
-      auto access = find_access(options_, exec_cache_, call);
+      auto access = find_access(options_, true, exec_cache_, call);
       if (!access) return std::move(access).failure();
       bool followed = false;
       auto status = watch_pods(*std::move(access), options_, call, followed);

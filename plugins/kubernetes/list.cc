@@ -7,6 +7,7 @@
 
 #include "plugins/kubernetes/pod_list_thread.h"
 #include "plugins/kubernetes/pods_url.h"
+#include "plugins/kubernetes/refusal.h"
 #include "plugins/support/text.h"
 
 namespace muster::kubernetes {
@@ -46,7 +47,7 @@ class Lister {
 
  private:
   std::string url(bool paged, const std::string& next) const {
-    std::string out = pods_url(access_, options_, selector_);
+    std::string out = pods_url(access_, selector_);
     if (paged) out += fmt::format("&limit={}", options_.page_size);
     if (!next.empty()) out += "&continue=" + percent_encoded(next);
     return out;
@@ -63,7 +64,7 @@ class Lister {
       if (static_cast<int64_t>(pods.pods.size()) > MUSTER_TASKS_MAXIMUM)
         return sdk::Failure{MUSTER_E_RESOURCE_EXHAUSTED,
                             fmt::format("more than {} pods match {} {}", MUSTER_TASKS_MAXIMUM,
-                                        quote(selector_.text), pods_place(access_, options_)),
+                                        quote(selector_.text), place_of(access_)),
                             {{"option", selector_.pointer}}};
       // A page may be short or empty and still have a successor; one that names itself has none that ever ends.
       if (read->empty()) return pods;
@@ -89,8 +90,7 @@ class Lister {
         return std::move(reading.failed).failure().with("endpoint", access_.server);
       if (response) {
         if (response->status() == 410 && !next.empty()) expired = true;
-        if (response->status() != 200)
-          return pods_refusal(access_, options_, selector_, "list", *response);
+        if (response->status() != 200) return pods_refusal(access_, selector_, "list", *response);
         auto token = stream.finish();
         if (!token) return std::move(token).failure().with("endpoint", access_.server);
         return token;
@@ -126,7 +126,7 @@ class Lister {
     if (call_.cancelled())
       return sdk::Failure{MUSTER_E_CANCELLED, "listing pods was cancelled", {}};
     call_.progress(fmt::format("page {} of the pods {}", page, quote(selector_.text)));
-    auto response = get(url(paged, next), page, reading);
+    auto response = ask(url(paged, next), page, reading);
     if (response) return response;
     sdk::Failure failure = std::move(response).failure();
     failure.details.emplace_back("endpoint", access_.server);
@@ -137,24 +137,15 @@ class Lister {
     return failure;
   }
 
-  sdk::Result<sdk::Response> get(const std::string& url, int page, Reading& reading) const {
-    constexpr std::string_view kForms = "application/vnd.kubernetes.protobuf,application/json";
-    const muster_http_header_v1 accept = {"Accept", kForms.data(), kForms.size()};
+  sdk::Result<sdk::Response> ask(const std::string& url, int page, Reading& reading) const {
     const std::string purpose = page == 1
                                     ? fmt::format("list the pods {}", selector_.text)
                                     : fmt::format("page {} of the pods {}", page, selector_.text);
-    muster_http_request_v1 request = {};
-    request.struct_size = sizeof request;
-    request.method = "GET";
-    request.url = url.data();
-    request.url_size = url.size();
-    request.headers = &accept;
-    request.header_count = 1;
-    request.maximum_body_size = kPageMaximum;
-    request.purpose = purpose.c_str();
-    request.on_body = Reading::take;
-    request.on_body_ctx = &reading;
-    return access_.send(request, call_);
+    Get get(url, "application/vnd.kubernetes.protobuf,application/json", purpose);
+    get.request.maximum_body_size = kPageMaximum;
+    get.request.on_body = Reading::take;
+    get.request.on_body_ctx = &reading;
+    return access_.send(get.request, call_);
   }
 
   const Access& access_;

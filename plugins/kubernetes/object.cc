@@ -34,7 +34,8 @@ sdk::Result<Plan> ObjectFinder::read() const {
       fmt::format("{}/namespaces/{}/{}/{}", finder_.path, percent_encoded(access_.name_space),
                   finder_.resource, percent_encoded(options_.object));
   question.what = what_;
-  question.needed = {finder_.group, finder_.resource, "get"};
+  question.verb = "get";
+  question.resource = fmt::format("{}.{}", finder_.resource, finder_.group);
   question.look = look_;
   question.pointer = pointer_of(finder_);
   auto response = ask_server(access_, question, call_);

@@ -189,6 +189,17 @@ const PortRule& Options::port_of(const std::string& job) const {
   return own == ports.end() ? any_port : own->second;
 }
 
+const Selector* Options::only_selector() const {
+  const Selector* only = nullptr;
+  for (const JobSelectors& job : jobs) {
+    for (const Selector& one : job.selectors) {
+      if (only != nullptr && one.text != only->text) return nullptr;
+      only = &one;
+    }
+  }
+  return only;
+}
+
 Wanted Options::wanted() const {
   Wanted wanted;
   wanted.ports = address == AddressKind::kHostPort;

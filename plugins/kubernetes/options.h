@@ -67,6 +67,9 @@ struct Options {
   // Its rule of `ports`, else the one of `port`.
   const PortRule& port_of(const std::string& job) const;
 
+  // The one selector whose pods are the members; null for an object, a service, and several different ones.
+  const Selector* only_selector() const;
+
   // What of a pod these options look at beside what is always read.
   Wanted wanted() const;
 };

@@ -9,7 +9,7 @@ constexpr std::string_view kServiceAccount = "system:serviceaccount:";
 constexpr std::string_view kNobody = "NAME-OF-THE-USER";
 
 // A text of YAML in double quotes, which a shell's here-document does not end.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
@@ -28,9 +28,10 @@ std::string subject(std::string_view user) {
     const size_t colon = account.find(':');
     if (colon != std::string_view::npos)
       return fmt::format("{{kind: ServiceAccount, namespace: {}, name: {}}}",
-                         quoted(account.substr(0, colon)), quoted(account.substr(colon + 1)));
+                         in_quotes(account.substr(0, colon)), in_quotes(account.substr(colon + 1)));
   }
-  return fmt::format("{{kind: User, apiGroup: rbac.authorization.k8s.io, name: {}}}", quoted(user));
+  return fmt::format("{{kind: User, apiGroup: rbac.authorization.k8s.io, name: {}}}",
+                     in_quotes(user));
 }
 
 // RBAC's names may hold all but these two.
@@ -41,7 +42,36 @@ std::string as_name(std::string_view text) {
   return out;
 }
 
+// "muster-get-jobs.batch-list-pods"
+std::string role_name(const std::vector<Permission>& permissions) {
+  std::string out = "muster";
+  for (const Permission& one : permissions) {
+    out += fmt::format("-{}-{}", fmt::join(one.verbs, "-"), one.resource);
+    if (!one.group.empty()) out += "." + one.group;
+  }
+  return out;
+}
+
+std::string rules(const std::vector<Permission>& permissions) {
+  std::string out;
+  for (const Permission& one : permissions)
+    out += fmt::format("- {{apiGroups: [{}], resources: [{}], verbs: [{}]}}\n",
+                       in_quotes(one.group), one.resource, fmt::join(one.verbs, ", "));
+  return out;
+}
+
 }  // namespace
+
+std::vector<Permission> needed_permissions(const Options& options, bool watching) {
+  if (!options.service.empty()) return {{"discovery.k8s.io", "endpointslices", {"list"}}};
+  const Finder* finder = options.finder;
+  const bool follows = watching && (finder != nullptr || options.only_selector() != nullptr);
+  std::vector<Permission> needed;
+  if (finder != nullptr) needed.push_back({finder->group, finder->resource, {"get"}});
+  needed.push_back({"", "pods", {"list"}});
+  if (follows) needed.back().verbs.emplace_back("watch");
+  return needed;
+}
 
 std::string refused_user(std::string_view words) {
   constexpr std::string_view kBefore = "User \"";
@@ -60,17 +90,15 @@ std::string refused_user(std::string_view words) {
   return name;
 }
 
-std::string how_to_permit(const Permission& permission, const std::string& user,
+std::string how_to_permit(const std::vector<Permission>& permissions, const std::string& user,
                           const std::string& name_space) {
   const std::string_view who = user.empty() ? kNobody : std::string_view(user);
-  std::string verbs = permission.verb;
-  for (size_t at; (at = verbs.find(", ")) != std::string::npos;) verbs.replace(at, 2, "-");
-  const std::string role = fmt::format("muster-{}-{}", verbs, permission.resource);
+  const std::string role = role_name(permissions);
   const std::string_view scope = name_space.empty() ? "Cluster" : "";
   const auto metadata = [&](std::string_view name) {
     return name_space.empty()
-               ? fmt::format("{{name: {}}}", quoted(name))
-               : fmt::format("{{name: {}, namespace: {}}}", quoted(name), quoted(name_space));
+               ? fmt::format("{{name: {}}}", in_quotes(name))
+               : fmt::format("{{name: {}, namespace: {}}}", in_quotes(name), in_quotes(name_space));
   };
   return fmt::format(
       "{}an administrator of the cluster allows it with\n"
@@ -79,7 +107,7 @@ std::string how_to_permit(const Permission& permission, const std::string& user,
       "kind: {}Role\n"
       "metadata: {}\n"
       "rules:\n"
-      "- {{apiGroups: [{}], resources: [{}], verbs: [{}]}}\n"
+      "{}"
       "---\n"
       "apiVersion: rbac.authorization.k8s.io/v1\n"
       "kind: {}RoleBinding\n"
@@ -89,8 +117,8 @@ std::string how_to_permit(const Permission& permission, const std::string& user,
       "- {}\n"
       "END",
       user.empty() ? fmt::format("with the user's name for {}, ", kNobody) : "", scope,
-      metadata(role), quoted(permission.group), permission.resource, permission.verb, scope,
-      metadata(fmt::format("{}-{}", role, as_name(who))), scope, quoted(role), subject(who));
+      metadata(role), rules(permissions), scope, metadata(fmt::format("{}-{}", role, as_name(who))),
+      scope, in_quotes(role), subject(who));
 }
 
 }  // namespace muster::kubernetes

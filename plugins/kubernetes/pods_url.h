@@ -11,14 +11,11 @@
 
 namespace muster::kubernetes {
 
-// "in namespace 'ml'", "in all namespaces"
-std::string pods_place(const Access& access, const Options& options);
-
 // "https://host:port/api/v1/namespaces/ml/pods?labelSelector=app%3Dt"; further parameters follow with '&'.
-std::string pods_url(const Access& access, const Options& options, const Selector& selector);
+std::string pods_url(const Access& access, const Selector& selector);
 
 // What an answer with another status than 200 to the verb "list" or "watch" means, with the server's words.
-sdk::Failure pods_refusal(const Access& access, const Options& options, const Selector& selector,
-                          std::string_view verb, const sdk::Response& response);
+sdk::Failure pods_refusal(const Access& access, const Selector& selector, std::string_view verb,
+                          const sdk::Response& response);
 
 }  // namespace muster::kubernetes

@@ -6,21 +6,20 @@
 #include <muster/plugin.hpp>
 
 #include "plugins/kubernetes/access.h"
-#include "plugins/kubernetes/permissions.h"
 
 namespace muster::kubernetes {
 
 struct Question {
-  std::string path;   // below the server: "/apis/batch/v1/namespaces/ml/jobs/train"
-  std::string what;   // "Job 'train'"
-  Permission needed;  // {"batch", "jobs", "get"}
-  std::string look;   // the command with which a person looks: "kubectl get jobs.batch train -n ml"
+  std::string path;      // below the server: "/apis/batch/v1/namespaces/ml/jobs/train"
+  std::string what;      // "Job 'train'"
+  std::string verb;      // "get"
+  std::string resource;  // "jobs.batch"
+  std::string look;  // the command with which a person looks: "kubectl get jobs.batch train -n ml"
   std::string pointer;  // of the option that makes us ask
 };
 
 // The answer with status 200. Others become failures with the server's words: NOT_FOUND (it is not there, or the cluster does
-// not have such objects at all), PERMISSION_DENIED with the Role to paste, UNAUTHENTICATED, RESOURCE_EXHAUSTED (429),
-// UNAVAILABLE (5xx), INVALID_ARGUMENT (400: a name that is none).
+// not have such objects at all), and what `refusal` makes of them.
 sdk::Result<sdk::Response> ask_server(const Access& access, const Question& question,
                                       sdk::Call& call);
 

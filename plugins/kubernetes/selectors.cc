@@ -4,7 +4,7 @@
 
 #include <unordered_map>
 
-#include "plugins/kubernetes/pods_url.h"
+#include "plugins/kubernetes/refusal.h"
 #include "plugins/support/text.h"
 
 namespace muster::kubernetes {
@@ -32,7 +32,7 @@ sdk::Status check_one_job_each(const std::vector<JobMembers>& jobs) {
 
 // NOT_FOUND when nothing at all matches, so that a chain goes on.
 sdk::Status check_found(const std::vector<JobMembers>& jobs, const PodsBySelector& lists,
-                        const Access& access, const Options& options) {
+                        const Access& access) {
   bool any = lists.empty();
   std::string selectors;
   size_t ended = 0;
@@ -46,11 +46,11 @@ sdk::Status check_found(const std::vector<JobMembers>& jobs, const PodsBySelecto
   return sdk::Failure{
       MUSTER_E_NOT_FOUND,
       fmt::format(
-          "no pod {} matches {} ({}, server {}){}", pods_place(access, options), selectors,
-          access.origin, access.server,
+          "no pod {} matches {} ({}, server {}){}", place_of(access), selectors, access.origin,
+          access.server,
           ended == 0 ? std::string() : fmt::format("; {} that do have ended already", ended)),
       {{"hint", fmt::format("kubectl get pods {} -l '{}'",
-                            options.all_namespaces ? "-A" : "-n " + access.name_space, first)},
+                            access.name_space.empty() ? "-A" : "-n " + access.name_space, first)},
        {"endpoint", access.server}}};
 }
 
@@ -67,8 +67,7 @@ sdk::Result<std::vector<JobMembers>> find_selected_members(const Access& access,
     jobs.push_back({job.job, find_members(selected, judge)});
   }
   if (auto status = check_one_job_each(jobs); !status) return std::move(status).failure();
-  if (auto status = check_found(jobs, lists, access, options); !status)
-    return std::move(status).failure();
+  if (auto status = check_found(jobs, lists, access); !status) return std::move(status).failure();
   for (size_t n = 0; n < jobs.size(); ++n)
     if (jobs[n].found.members.empty() && !options.jobs[n].selectors.empty())
       jobs[n].found.warnings.push_back(

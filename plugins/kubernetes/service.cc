@@ -28,7 +28,8 @@ sdk::Status push_service(const Access& access, const Options& options, const Jud
                   percent_encoded(access.name_space),
                   percent_encoded("kubernetes.io/service-name=" + options.service));
   question.what = what;
-  question.needed = {"discovery.k8s.io", "endpointslices", "list"};
+  question.verb = "list";
+  question.resource = "endpointslices.discovery.k8s.io";
   question.look = fmt::format("kubectl get endpointslices -n {} -l kubernetes.io/service-name={}",
                               access.name_space, options.service);
   question.pointer = "/service";

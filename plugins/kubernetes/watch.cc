@@ -7,7 +7,6 @@
 #include <new>
 #include <optional>
 #include <random>
-#include <set>
 #include <utility>
 
 #include "plugins/kubernetes/answer.h"
@@ -276,29 +275,20 @@ class Watcher {
     const int least = object_ ? kObjectStreamSeconds : kStreamSeconds;
     const std::string url =
         fmt::format("{}&watch=1&allowWatchBookmarks=true&resourceVersion={}&timeoutSeconds={}",
-                    pods_url(access_, options_, selector_), percent_encoded(version_),
+                    pods_url(access_, selector_), percent_encoded(version_),
                     least + static_cast<int>(random_() % static_cast<uint64_t>(least / 4)));
     const std::string purpose = fmt::format("follow the pods {}", selector_.text);
-    constexpr std::string_view kJson = "application/json";
-    const muster_http_header_v1 accept = {"Accept", kJson.data(), kJson.size()};
     const int64_t began = now();
     Taking taking{*this, false, began, {}, {}};
     events_.begin();
-    muster_http_request_v1 request = {};
-    request.struct_size = sizeof request;
-    request.flags = MUSTER_HTTP_NO_RETRY;
-    request.method = "GET";
-    request.url = url.data();
-    request.url_size = url.size();
-    request.headers = &accept;
-    request.header_count = 1;
-    request.maximum_body_size = UINT64_MAX;
-    request.purpose = purpose.c_str();
-    request.on_body = Taking::take;
-    request.on_body_ctx = &taking;
-    request.timeout_ns = kSilence;
-    request.idle_timeout_ns = kSilence;
-    const auto response = access_.send(request, call_);
+    Get get(url, "application/json", purpose);
+    get.request.flags = MUSTER_HTTP_NO_RETRY;
+    get.request.maximum_body_size = UINT64_MAX;
+    get.request.on_body = Taking::take;
+    get.request.on_body_ctx = &taking;
+    get.request.timeout_ns = kSilence;
+    get.request.idle_timeout_ns = kSilence;
+    const auto response = access_.send(get.request, call_);
     said = taking.said;
     followed_ = followed_ || said || (response && response->status() == 200);
     if (!taking.status) return std::move(taking.status).failure();
@@ -318,7 +308,7 @@ class Watcher {
       return said || now() - began > kFirstPause ? End::kWhole : End::kBroken;
     }
     if (response->status() == 410) return End::kExpired;
-    failure = pods_refusal(access_, options_, selector_, "watch", *response);
+    failure = pods_refusal(access_, selector_, "watch", *response);
     if (response->status() == 429 || response->status() >= 500) return End::kBroken;
     return failure;
   }
@@ -351,14 +341,8 @@ class Watcher {
 }  // namespace
 
 sdk::Status watch_pods(Access access, const Options& options, sdk::Call& call, bool& followed) {
-  const Selector* selector = nullptr;
-  std::set<std::string_view> selectors;
-  for (const JobSelectors& job : options.jobs)
-    for (const Selector& one : job.selectors) {
-      selectors.insert(one.text);
-      selector = &one;
-    }
-  if (options.finder == nullptr && (!options.service.empty() || selectors.size() != 1))
+  const Selector* selector = options.only_selector();
+  if (options.finder == nullptr && selector == nullptr)
     return sdk::Failure{
         MUSTER_E_UNIMPLEMENTED, "one stream does not tell of all selectors, nor of a service", {}};
   return Watcher(std::move(access), options, call, followed).run(selector);

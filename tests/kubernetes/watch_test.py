@@ -212,6 +212,12 @@ class Failures(Watching):
             time.sleep(5)
             self.assertLessEqual(asked(sim).count("watch 403"), 4)
 
+    def test_a_403_on_the_list_of_a_watch_names_both_verbs_too(self):
+        with world("  forbid: [{verb: list, resource: pods}]\n" + pods("0")) as sim, watched(sim) as watch:
+            with self.assertRaises(MusterError) as raised:
+                watch.next()
+            self.assertIn("verbs: [list, watch]", raised.exception.details["hint"])
+
     def test_garbage_in_the_stream_makes_the_answer_stale(self):
         fault = '  faults: [{match: "GET *pods?*watch=1*", delay: 300ms, body: "<html>\\n"}]\n'
         with world(fault + pods("0")) as sim, watched(sim) as watch:

@@ -26,6 +26,9 @@ SIGNATURES = {
     "muster_snapshot_destroy": (None, [Handle]),
     "muster_error_code_name": (ctypes.c_char_p, [Handle]),
     "muster_error_message": (ctypes.c_char_p, [Handle, Size]),
+    "muster_error_detail_count": (ctypes.c_size_t, [Handle]),
+    "muster_error_detail_key": (ctypes.c_char_p, [Handle, ctypes.c_size_t, Size]),
+    "muster_error_detail_value": (ctypes.c_char_p, [Handle, ctypes.c_size_t, Size]),
     "muster_error_destroy": (None, [Handle]),
 }
 
@@ -47,6 +50,9 @@ class MusterError(Exception):
     def __init__(self, handle):
         super().__init__(library.muster_error_message(handle, None).decode())
         self.code = library.muster_error_code_name(handle).decode()
+        self.details = {library.muster_error_detail_key(handle, n, None).decode():
+                        library.muster_error_detail_value(handle, n, None).decode()
+                        for n in range(library.muster_error_detail_count(handle))}
         library.muster_error_destroy(handle)
 
 

@@ -3,6 +3,8 @@
 #include "plugins/kubernetes/permissions.h"
 
 using muster::kubernetes::how_to_permit;
+using muster::kubernetes::needed_permissions;
+using muster::kubernetes::read_options;
 using muster::kubernetes::refused_user;
 
 namespace {
@@ -20,7 +22,7 @@ TEST_CASE("the refused user is the one in the server's words") {
 }
 
 TEST_CASE("a user gets a Role in the namespace, and a binding of his own") {
-  CHECK(how_to_permit({"", "pods", "list"}, "alice", "ml") ==
+  CHECK(how_to_permit({{"", "pods", {"list"}}}, "alice", "ml") ==
         "an administrator of the cluster allows it with\n"
         "kubectl apply -f - <<'END'\n"
         "apiVersion: rbac.authorization.k8s.io/v1\n"
@@ -39,32 +41,55 @@ TEST_CASE("a user gets a Role in the namespace, and a binding of his own") {
 }
 
 TEST_CASE("several verbs are one rule, and a Role of their own") {
-  const std::string text = how_to_permit({"", "pods", "list, watch"}, "alice", "ml");
+  const std::string text = how_to_permit({{"", "pods", {"list", "watch"}}}, "alice", "ml");
   CHECK(has(text, "metadata: {name: \"muster-list-watch-pods\", namespace: \"ml\"}\n"));
   CHECK(has(text, "verbs: [list, watch]}"));
 }
 
+TEST_CASE("what the options need is one Role, whose name says it all") {
+  const auto needed = [](const char* options, bool watching) {
+    return how_to_permit(needed_permissions(*read_options(options), watching), "alice", "ml");
+  };
+  CHECK(has(needed(R"({"vcjob": "t"})", false),
+            "name: \"muster-get-jobs.batch.volcano.sh-list-pods\", namespace: \"ml\"}\n"
+            "rules:\n"
+            "- {apiGroups: [\"batch.volcano.sh\"], resources: [jobs], verbs: [get]}\n"
+            "- {apiGroups: [\"\"], resources: [pods], verbs: [list]}\n---"));
+  CHECK(has(needed(R"({"job": "t"})", true), "resources: [pods], verbs: [list, watch]}"));
+  CHECK(has(needed("{}", true), "resources: [pods], verbs: [list, watch]}"));
+}
+
+TEST_CASE("what a watch polls needs no verb watch") {
+  for (const char* options :
+       {R"({"service": "t"})", R"({"job_to_label_mapping": {"a": "x", "b": "y"}})"}) {
+    CAPTURE(options);
+    const auto needed = needed_permissions(*read_options(options), true);
+    REQUIRE(needed.size() == 1);
+    CHECK(needed[0].verbs == std::vector<std::string>{"list"});
+  }
+}
+
 TEST_CASE("a service account is bound as one") {
-  CHECK(has(how_to_permit({"", "pods", "list"}, "system:serviceaccount:ml:trainer", "ml"),
+  CHECK(has(how_to_permit({{"", "pods", {"list"}}}, "system:serviceaccount:ml:trainer", "ml"),
             "- {kind: ServiceAccount, namespace: \"ml\", name: \"trainer\"}\nEND"));
 }
 
 TEST_CASE("all namespaces take a ClusterRole, which is in none") {
-  const std::string text = how_to_permit({"batch", "jobs", "get"}, "alice", "");
-  CHECK(has(text, "kind: ClusterRole\nmetadata: {name: \"muster-get-jobs\"}\n"));
+  const std::string text = how_to_permit({{"batch", "jobs", {"get"}}}, "alice", "");
+  CHECK(has(text, "kind: ClusterRole\nmetadata: {name: \"muster-get-jobs.batch\"}\n"));
   CHECK(has(text, "kind: ClusterRoleBinding\n"));
   CHECK(has(text, "apiGroups: [\"batch\"]"));
   CHECK_FALSE(has(text, "namespace:"));
 }
 
 TEST_CASE("a name that means something to YAML, to a shell or to a path stays one name") {
-  const std::string text = how_to_permit({"", "pods", "list"}, "https://id/#a\"\nEND\nb", "ml");
+  const std::string text = how_to_permit({{"", "pods", {"list"}}}, "https://id/#a\"\nEND\nb", "ml");
   CHECK(has(text, "name: \"https://id/#a\\\"\\x0aEND\\x0ab\"}"));
   CHECK(has(text, "\"muster-list-pods-https:--id-#a"));
 }
 
 TEST_CASE("where the server names nobody, the place is left free and said to be") {
-  const std::string text = how_to_permit({"", "pods", "list"}, "", "ml");
+  const std::string text = how_to_permit({{"", "pods", {"list"}}}, "", "ml");
   CHECK(has(text, "with the user's name for NAME-OF-THE-USER, "));
   CHECK(has(text, "name: \"NAME-OF-THE-USER\"}"));
 }

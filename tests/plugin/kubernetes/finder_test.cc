@@ -392,6 +392,7 @@ TEST_CASE("an object that may not be read names the rule to add") {
   const std::string& hint = answer.details.at("hint");
   CHECK(hint.find("{apiGroups: [\"batch\"], resources: [jobs], verbs: [get]}") !=
         std::string::npos);
+  CHECK(hint.find("{apiGroups: [\"\"], resources: [pods], verbs: [list]}") != std::string::npos);
   CHECK(hint.find("name: \"me\"") != std::string::npos);
 }
 
