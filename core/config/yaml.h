@@ -1,4 +1,4 @@
-// Reads YAML into a Tree. The only user of yaml-cpp, none of whose exceptions leaves it.
+// Reads YAML into a Tree. None of yaml-cpp's exceptions leaves it.
 #pragma once
 
 #include <cstddef>
