@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "plugins/support/json.h"
+#include "plugins/support/options.h"
 
 namespace muster::kubernetes {
 namespace {
@@ -14,11 +14,10 @@ using simdjson::ondemand::value;
 
 class Reader {
  public:
-  explicit Reader(std::string_view json)
-      : json_(json), source_{{json_.data(), json_.size()}, "options"} {}
-
-  sdk::Result<Options> read() {
-    if (auto error = walk()) return support::json_failure(source_, error, nullptr);
+  sdk::Result<Options> read(std::string_view json) {
+    auto status = support::walk_options(
+        json, [this](std::string_view key, value& value) { return option(key, value); });
+    if (!status) return std::move(status).failure();
     if (sources_.size() > 1)
       return wrong(
           fmt::format("'{}' and '{}' both say who the members are: one of them can be given",
@@ -49,23 +48,6 @@ class Reader {
  private:
   static sdk::Failure wrong(std::string message, std::string pointer) {
     return {MUSTER_E_INVALID_ARGUMENT, std::move(message), {{"option", std::move(pointer)}}};
-  }
-
-  simdjson::error_code walk() {
-    if (auto error = parser_.iterate(json_).get(document_)) return error;
-    simdjson::ondemand::object object;
-    if (auto error = document_.get_object().get(object)) return error;
-    for (auto field : object) {
-      std::string_view key;
-      if (auto error = field.unescaped_key().get(key)) return error;
-      value value;
-      if (auto error = field.value().get(value)) return error;
-      bool null = false;
-      if (auto error = value.is_null().get(null)) return error;
-      if (null) continue;
-      if (auto error = option(key, value)) return error;
-    }
-    return simdjson::SUCCESS;
   }
 
   simdjson::error_code option(std::string_view key, value& value) {
@@ -174,10 +156,6 @@ class Reader {
     return simdjson::SUCCESS;
   }
 
-  simdjson::padded_string json_;
-  support::JsonSource source_;
-  simdjson::ondemand::parser parser_;
-  simdjson::ondemand::document document_;
   Options options_;
   std::vector<std::string> sources_;  // the keys that say who the members are
 };
@@ -215,6 +193,6 @@ Wanted Options::wanted() const {
   return wanted;
 }
 
-sdk::Result<Options> read_options(std::string_view json) { return Reader(json).read(); }
+sdk::Result<Options> read_options(std::string_view json) { return Reader().read(json); }
 
 }  // namespace muster::kubernetes

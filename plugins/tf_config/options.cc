@@ -1,29 +1,18 @@
 #include "plugins/tf_config/options.h"
 
-#include "plugins/support/json.h"
+#include "plugins/support/options.h"
 
 namespace muster::tf_config {
 namespace {
 
 class Reader {
  public:
-  explicit Reader(std::string_view json)
-      : json_(json), source_{{json_.data(), json_.size()}, "options"} {}
-
-  sdk::Result<Options> read() {
-    if (auto error = parser_.iterate(json_).get(document_)) return not_json(error);
-    simdjson::ondemand::object object;
-    if (auto error = document_.get_object().get(object)) return not_json(error);
-    for (auto field : object) {
-      std::string_view key;
-      if (auto error = field.unescaped_key().get(key)) return not_json(error);
-      simdjson::ondemand::value value;
-      if (auto error = field.value().get(value)) return not_json(error);
-      bool null = false;
-      if (auto error = value.is_null().get(null)) return not_json(error);
-      if (null) continue;
-      if (auto error = option(key, value)) return not_json(error);
-    }
+  sdk::Result<Options> read(std::string_view json) {
+    auto status =
+        support::walk_options(json, [this](std::string_view key, simdjson::ondemand::value& value) {
+          return option(key, value);
+        });
+    if (!status) return std::move(status).failure();
     if (sources_ > 1)
       return sdk::Failure{MUSTER_E_INVALID_ARGUMENT,
                           "give one of 'variable', 'file' and 'config', not several",
@@ -32,10 +21,6 @@ class Reader {
   }
 
  private:
-  sdk::Failure not_json(simdjson::error_code error) {
-    return support::json_failure(source_, error, nullptr);
-  }
-
   simdjson::error_code option(std::string_view key, simdjson::ondemand::value& value) {
     if (key == "variable" || key == "file" || key == "config") {
       ++sources_;
@@ -70,10 +55,6 @@ class Reader {
     return simdjson::SUCCESS;
   }
 
-  simdjson::padded_string json_;
-  support::JsonSource source_;
-  simdjson::ondemand::parser parser_;
-  simdjson::ondemand::document document_;
   Options options_;
   int sources_ = 0;
   std::string last_source_;
@@ -81,6 +62,6 @@ class Reader {
 
 }  // namespace
 
-sdk::Result<Options> read_options(std::string_view json) { return Reader(json).read(); }
+sdk::Result<Options> read_options(std::string_view json) { return Reader().read(json); }
 
 }  // namespace muster::tf_config
