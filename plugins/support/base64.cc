@@ -1,5 +1,6 @@
 #include "plugins/support/base64.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace muster::support {
@@ -47,6 +48,14 @@ std::string base64_encode(std::string_view bytes) {
     out += there > 1 ? kAlphabet[bits >> 6 & 63] : '=';
     out += there > 2 ? kAlphabet[bits & 63] : '=';
   }
+  return out;
+}
+
+std::string base64url_encode(std::string_view bytes) {
+  std::string out = base64_encode(bytes);
+  out.resize(out.find_last_not_of('=') + 1);
+  std::replace(out.begin(), out.end(), '+', '-');
+  std::replace(out.begin(), out.end(), '/', '_');
   return out;
 }
 

@@ -12,4 +12,7 @@ std::optional<std::string> base64_decode(std::string_view text);
 
 std::string base64_encode(std::string_view bytes);
 
+// In the alphabet of URLs, without padding, as tokens have it.
+std::string base64url_encode(std::string_view bytes);
+
 }  // namespace muster::support

@@ -22,6 +22,7 @@ struct Request {
   std::string ca_pem, certificate_pem, key_pem;
   std::string server_name, proxy_url, purpose;
   uint64_t flags = 0;
+  std::string body;
 };
 
 // What comes back: a response, or (status 0) a failure of the exchange.

@@ -1,0 +1,270 @@
+#include "plugins/support/google/credentials.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "plugins/support/google/metadata.h"
+#include "plugins/support/google/token_host.h"
+#include "plugins/support/text.h"
+
+namespace muster::support::google {
+namespace {
+
+constexpr uint64_t kFileMaximum = uint64_t{1} << 20;
+// A new token is asked for in the old one's last minutes. Not earlier: the metadata server gives the old one until four minutes before.
+constexpr int64_t kMargin_s = 225;
+constexpr int64_t kLast_s = 10;  // the request must still arrive with it
+constexpr const char* kVariable = "GOOGLE_APPLICATION_CREDENTIALS";
+constexpr const char* kHint =
+    "on a laptop: gcloud auth application-default login (or 'credentials: gcloud' for the login of "
+    "gcloud itself); elsewhere name a credential file by GOOGLE_APPLICATION_CREDENTIALS";
+
+std::string variable(const sdk::Call& call, const char* name) {
+  const auto value = call.variable(name);
+  return value ? std::string(*value) : std::string();
+}
+
+// A token out of a file or an option; it becomes a header's value.
+sdk::Result<Token> given_token(std::string_view text, const std::string& where, sdk::Call& call) {
+  text = trimmed(text);
+  call.mark_secret(text);
+  if (text.empty())
+    return sdk::Failure{MUSTER_E_UNAUTHENTICATED, fmt::format("{} is empty", where), {}};
+  for (const char c : text)
+    if (c <= ' ' || c == 0x7F)
+      return sdk::Failure{MUSTER_E_INVALID_ARGUMENT,
+                          fmt::format("{} has a blank or control character in it", where),
+                          {}};
+  return Token{std::string(text), 0, false};
+}
+
+}  // namespace
+
+void Credentials::use(Kind kind, std::string origin, const std::string& what) {
+  kind_ = kind;
+  origin_ = std::move(origin);
+  if (known_by_ == what) return;
+  known_by_ = what;
+  token_.reset();
+  self_signed_ = true;
+}
+
+sdk::Status Credentials::use_file(const std::string& path, const std::string& said_by,
+                                  sdk::Call& call) {
+  auto content = call.file(path, kFileMaximum);
+  if (!content) return std::move(content).failure().with("hint", said_by + " names this file");
+  auto read = read_credential_file(*content, path);
+  if (!read) {
+    call.mark_secret(*content);  // nobody knows where in it the secrets are
+    return std::move(read).failure().with("hint", said_by + " names this file");
+  }
+  for (const std::string& secret : read->secrets) call.mark_secret(secret);
+  use(Kind::kFile, fmt::format("the credential file {} ({})", read->place, said_by),
+      std::string(*content));
+  file_path_ = path;
+  file_ = *std::move(read);
+  universe_ = file_->universe;
+  if (project_.empty()) project_ = file_->project;
+  if (quota_project_.empty()) quota_project_ = file_->quota_project;
+  return {};
+}
+
+sdk::Status Credentials::use_metadata(const std::string& looked_at, sdk::Call& call) {
+  use(Kind::kMetadata, fmt::format("the metadata server {}", Metadata::host(call)), "metadata");
+  // The token is the question that tells whether there is a server.
+  if (auto status = ensure_token(call); !status) {
+    sdk::Failure failure = std::move(status).failure();
+    if (call.cancelled() || failure.code == MUSTER_E_PERMISSION_DENIED ||
+        failure.code == MUSTER_E_DATA_LOSS || Metadata::expected(call))
+      return failure;
+    const std::string why = !failure.message.empty()
+                                ? failure.message
+                                : fmt::format(
+                                      "the metadata server {} does not answer, so this is no "
+                                      "machine of Google Cloud",
+                                      Metadata::host(call));
+    return sdk::Failure{MUSTER_E_UNAUTHENTICATED,
+                        fmt::format("there are no Google credentials: {}; {}", looked_at, why),
+                        {{"hint", kHint}}};
+  }
+  if (metadata_universe_.empty() && options_.universe.empty()) {
+    auto said =
+        Metadata::get("universe/universe-domain", "find the universe of the credentials", call);
+    if (!said) return std::move(said).failure();
+    metadata_universe_ = *said && !(*said)->empty() ? **said : std::string(kDefaultUniverse);
+  }
+  universe_ = metadata_universe_;
+  return {};
+}
+
+sdk::Status Credentials::find(sdk::Call& call) {
+  file_.reset();
+  project_ = variable(call, "GOOGLE_CLOUD_PROJECT");
+  if (project_.empty()) project_ = variable(call, "GCLOUD_PROJECT");
+  quota_project_ = !options_.quota_project.empty() ? options_.quota_project
+                                                   : variable(call, "GOOGLE_CLOUD_QUOTA_PROJECT");
+  universe_ = !options_.universe.empty() ? options_.universe : std::string(kDefaultUniverse);
+  const auto look = [&]() -> sdk::Status {
+    if (!options_.token.empty()) {
+      use(Kind::kToken, "the option access_token", options_.token);
+      return {};
+    }
+    if (!options_.token_file.empty()) {
+      use(Kind::kTokenFile, fmt::format("the token file {}", quote(options_.token_file, 4096)),
+          options_.token_file);
+      token_.reset();  // whoever writes it writes a new one into it
+      return {};
+    }
+    if (!options_.file.empty()) return use_file(options_.file, "the option credentials_file", call);
+    if (options_.from == CredentialOptions::From::kNone) {
+      use(Kind::kNone, "no credentials (credentials: none)", "");
+      return {};
+    }
+    if (options_.from == CredentialOptions::From::kGcloud) {
+      use(Kind::kGcloud, "gcloud auth print-access-token", "gcloud");
+      return {};
+    }
+    if (const std::string path = variable(call, kVariable); !path.empty())
+      return use_file(path, kVariable, call);
+    const std::string folder = variable(call, "CLOUDSDK_CONFIG");
+    const std::string known =
+        (folder.empty() ? "~/.config/gcloud" : folder) + "/application_default_credentials.json";
+    const auto there = call.file(known, kFileMaximum, 0, true);
+    if (there || there.failure().code != MUSTER_E_NOT_FOUND)
+      return use_file(known, folder.empty() ? "gcloud" : "CLOUDSDK_CONFIG", call);
+    return use_metadata(
+        fmt::format("{} is not set; {} does not exist", kVariable, quote(known, 4096)), call);
+  };
+  if (auto status = look(); !status) return status;
+  if (!options_.universe.empty() && kind_ == Kind::kFile && universe_ != options_.universe)
+    return sdk::Failure{MUSTER_E_INVALID_ARGUMENT,
+                        fmt::format("{} is of the universe {}, and the options say {}", origin_,
+                                    quote(universe_), quote(options_.universe)),
+                        {{"option", "/universe_domain"}}};
+  if (!options_.universe.empty()) universe_ = options_.universe;
+  call.host().log(MUSTER_LOG_DEBUG, "google: credentials are " + origin_);
+  return {};
+}
+
+sdk::Result<Token> Credentials::gcloud_token(sdk::Call& call) {
+  sdk::Program program;
+  program.arguments = {"gcloud", "auth", "print-access-token", "--quiet"};
+  auto run = call.run(program);
+  if (!run)
+    return std::move(run).failure().with("hint",
+                                         "'credentials: gcloud' asks gcloud for its login's token");
+  if (run->exit_status != 0)
+    return sdk::Failure{MUSTER_E_UNAUTHENTICATED,
+                        fmt::format("gcloud auth print-access-token failed with exit status {}: {}",
+                                    run->exit_status, quote(trimmed(run->error_output), 500)),
+                        {{"hint", "gcloud auth login"}}};
+  keep_ = run->keep;
+  return given_token(run->output, "what gcloud auth print-access-token printed", call);
+}
+
+sdk::Result<Token> Credentials::get_token(sdk::Call& call) {
+  switch (kind_) {
+    case Kind::kNone: break;
+    case Kind::kToken: return given_token(options_.token, "the option access_token", call);
+    case Kind::kTokenFile: {
+      auto content = call.file(options_.token_file, kFileMaximum, MUSTER_FILE_SECRET);
+      if (!content) return std::move(content).failure().with("option", "/access_token_file");
+      return given_token(*content, origin_, call);
+    }
+    case Kind::kGcloud: return gcloud_token(call);
+    case Kind::kFile: return fetch_token(*file_, options_.scopes, self_signed_, call);
+    case Kind::kMetadata: {
+      std::string scopes = options_.scopes;
+      for (char& c : scopes)
+        if (c == ' ') c = ',';
+      auto said =
+          Metadata::get("instance/service-accounts/default/token?scopes=" + percent_encoded(scopes),
+                        "get an access token", call, true);
+      if (!said) return std::move(said).failure();
+      if (!*said)
+        return sdk::Failure{MUSTER_E_UNAUTHENTICATED,
+                            fmt::format("{} knows no service account of this machine", origin_),
+                            {{"hint",
+                              "give the VM a service account, or name a credential file by "
+                              "GOOGLE_APPLICATION_CREDENTIALS"}}};
+      auto token = read_token(**said, now_s(call));
+      if (token) return token;
+      sdk::Failure failure = std::move(token).failure();
+      failure.message = fmt::format("{} {}", origin_, failure.message);
+      return failure;
+    }
+  }
+  return sdk::Failure{MUSTER_E_INTERNAL, "there is no token without credentials", {}};
+}
+
+// Makes token_ one that can be sent. One whose end is near still serves when no other can be had.
+sdk::Status Credentials::ensure_token(sdk::Call& call) {
+  const int64_t left = !token_ || token_->expires == 0 ? kMargin_s : token_->expires - now_s(call);
+  if (!token_ || left < kMargin_s || !keep_) {
+    keep_ = true;
+    auto fresh = get_token(call);
+    if (!fresh && (!token_ || left < kLast_s || call.cancelled()))
+      return std::move(fresh).failure();
+    if (fresh) {
+      token_ = *std::move(fresh);
+    } else {
+      call.host().log(
+          MUSTER_LOG_DEBUG,
+          fmt::format("google: no new token could be had; the old one is good for {} s", left));
+    }
+  }
+  call.mark_secret(token_->text);
+  return {};
+}
+
+// Forgets a token that was refused; false when another cannot be had.
+bool Credentials::renew(sdk::Call& call) {
+  if (kind_ == Kind::kNone || kind_ == Kind::kToken) return false;
+  if (kind_ == Kind::kTokenFile) {
+    auto again = get_token(call);
+    if (!again || again->text == token_->text) return false;
+    token_ = *std::move(again);
+    return true;
+  }
+  if (token_->self_signed) {
+    if (universe_ != kDefaultUniverse) return false;
+    self_signed_ = false;  // the token endpoint's is taken everywhere
+  }
+  token_.reset();
+  return true;
+}
+
+sdk::Result<sdk::Response> Credentials::send(muster_http_request_v1 request, sdk::Call& call) {
+  const std::vector<muster_http_header_v1> own(request.headers,
+                                               request.headers + request.header_count);
+  const std::string_view url(request.url, request.url_size);
+  for (bool again = false;; again = true) {
+    std::vector<muster_http_header_v1> headers = own;
+    std::string authorization;
+    if (kind_ != Kind::kNone) {
+      if (!may_have_token(url, universe_))
+        return sdk::Failure{
+            MUSTER_E_INVALID_ARGUMENT,
+            fmt::format("a token of {} is not sent to {}: it is neither https below {} nor the "
+                        "loopback",
+                        origin_, quote(url.substr(0, url.find('?')), 200), universe_),
+            {{"hint",
+              "the option endpoint names an API of Google's, of the option "
+              "universe_domain, or on the loopback"}}};
+      if (auto status = ensure_token(call); !status) return std::move(status).failure();
+      authorization = "Bearer " + token_->text;
+      headers.push_back({"Authorization", authorization.data(), authorization.size()});
+    }
+    if (!quota_project_.empty())
+      headers.push_back({"x-goog-user-project", quota_project_.data(), quota_project_.size()});
+    request.headers = headers.data();
+    request.header_count = headers.size();
+    auto response = call.send(request);
+    if (!response || response->status() != 401 || again || !renew(call)) return response;
+    call.host().log(MUSTER_LOG_DEBUG,
+                    "google: the API refuses the token; it is asked again with a new one");
+  }
+}
+
+}  // namespace muster::support::google

@@ -1,0 +1,69 @@
+// Who we are to Google's APIs: Application Default Credentials, a given token, or gcloud's.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <muster/plugin.hpp>
+
+#include "plugins/support/google/token.h"
+
+namespace muster::support::google {
+
+struct CredentialOptions {
+  enum class From { kDefault, kGcloud, kNone };
+  From from = From::kDefault;  // gcloud: its print-access-token; none: requests carry no token
+  std::string token;           // over `from`
+  std::string token_file;
+  std::string file;           // a credential file, in place of GOOGLE_APPLICATION_CREDENTIALS
+  std::string quota_project;  // over the file's and GOOGLE_CLOUD_QUOTA_PROJECT
+  std::string universe;       // "": the credentials'
+  std::string scopes;         // apart by blanks
+};
+
+// The credentials of one resolver. They keep the token over its calls until it is about to expire. [one-at-a-time]
+class Credentials {
+ public:
+  explicit Credentials(CredentialOptions options) : options_(std::move(options)) {}
+
+  // Looks for them, in this order: the options; GOOGLE_APPLICATION_CREDENTIALS; gcloud's application_default_credentials.json; the
+  // metadata server. At the beginning of each call: a file that has changed counts. UNAUTHENTICATED with each place looked at
+  // when there are none; the failure of the first place that is there and does not serve.
+  sdk::Status find(sdk::Call& call);
+
+  // After find. In words: "the credential file '/home/u/key.json'".
+  const std::string& origin() const { return origin_; }
+  // After find. Whose APIs they are for: "googleapis.com".
+  const std::string& universe() const { return universe_; }
+  // After find. The project that the environment or the credentials name; "" for none.
+  const std::string& project() const { return project_; }
+
+  // Sends a request with the token beside its own headers, and with x-goog-user-project where there is a quota project. Where the
+  // API refuses the token (401) it is sent once more with a new one, if there can be one. INVALID_ARGUMENT: the URL's host may
+  // not have the token.
+  sdk::Result<sdk::Response> send(muster_http_request_v1 request, sdk::Call& call);
+
+ private:
+  enum class Kind { kNone, kToken, kTokenFile, kGcloud, kFile, kMetadata };
+
+  sdk::Status use_file(const std::string& path, const std::string& said_by, sdk::Call& call);
+  sdk::Status use_metadata(const std::string& looked_at, sdk::Call& call);
+  void use(Kind kind, std::string origin, const std::string& what);
+  sdk::Status ensure_token(sdk::Call& call);
+  sdk::Result<Token> get_token(sdk::Call& call);
+  sdk::Result<Token> gcloud_token(sdk::Call& call);
+  bool renew(sdk::Call& call);
+
+  CredentialOptions options_;
+  Kind kind_ = Kind::kNone;
+  std::string known_by_;  // what the token is kept for
+  std::string origin_, universe_, project_, quota_project_;
+  std::string file_path_;
+  std::optional<CredentialFile> file_;
+  std::optional<Token> token_;
+  std::string metadata_universe_;
+  bool self_signed_ = true;  // until an API refuses what a service account signed
+  bool keep_ = true;
+};
+
+}  // namespace muster::support::google

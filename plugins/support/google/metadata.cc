@@ -1,0 +1,78 @@
+#include "plugins/support/google/metadata.h"
+
+#include <fmt/format.h>
+
+#include "plugins/support/text.h"
+
+namespace muster::support::google {
+namespace {
+
+constexpr const char* kProductName = "/sys/class/dmi/id/product_name";
+constexpr int64_t kSecond_ns = 1'000'000'000;
+constexpr uint64_t kMaximum = uint64_t{1} << 20;
+
+std::string variable(const sdk::Call& call, const char* name) {
+  const auto value = call.variable(name);
+  return value ? std::string(*value) : std::string();
+}
+
+}  // namespace
+
+bool Metadata::expected(const sdk::Call& call) {
+  if (!variable(call, "GCE_METADATA_HOST").empty() || !variable(call, "GCE_METADATA_ROOT").empty())
+    return true;
+  if (variable(call, "NO_GCE_CHECK") == "true") return false;
+  const auto product = call.file(kProductName, 4096, 0, true);
+  return product && trimmed(*product).substr(0, 6) == "Google";
+}
+
+std::string Metadata::host(const sdk::Call& call) {
+  for (const char* name : {"GCE_METADATA_HOST", "GCE_METADATA_ROOT"})
+    if (std::string host = variable(call, name); !host.empty()) return host;
+  return "metadata.google.internal";
+}
+
+sdk::Result<std::optional<std::string>> Metadata::get(const std::string& path, const char* purpose,
+                                                      const sdk::Call& call, bool secret) {
+  const std::string server = host(call);
+  if (!expected(call) && variable(call, "NO_GCE_CHECK") == "true")
+    return sdk::Failure{
+        MUSTER_E_UNAVAILABLE, "the metadata server is not asked, for NO_GCE_CHECK is 'true'", {}};
+  const bool probing = !expected(call);
+  const std::string url = fmt::format("http://{}/computeMetadata/v1/{}", server, path);
+  constexpr std::string_view kGoogle = "Google";
+  const muster_http_header_v1 flavor = {"Metadata-Flavor", kGoogle.data(), kGoogle.size()};
+  muster_http_request_v1 request = {};
+  request.struct_size = sizeof request;
+  request.flags = MUSTER_HTTP_NO_PROXY | (probing ? MUSTER_HTTP_NO_RETRY : 0) |
+                  (secret ? MUSTER_HTTP_SECRET_BODY : 0);
+  request.method = "GET";
+  request.url = url.data();
+  request.url_size = url.size();
+  request.headers = &flavor;
+  request.header_count = 1;
+  request.maximum_body_size = kMaximum;
+  request.purpose = purpose;
+  request.timeout_ns = (probing ? 1 : 10) * kSecond_ns;
+  auto response = call.send(request);
+  if (!response) return std::move(response).failure();
+  const auto unusable = [&](int32_t code, const std::string& why) {
+    return sdk::Failure{
+        code,
+        fmt::format("the metadata server {} {}", server, why),
+        {{"http_status", std::to_string(response->status())}, {"endpoint", "http://" + server}}};
+  };
+  if (response->header("Metadata-Flavor") != kGoogle)
+    return unusable(MUSTER_E_UNAVAILABLE,
+                    fmt::format("answers {} without Metadata-Flavor: Google, so it is not Google's",
+                                response->status()));
+  if (response->status() == 404) return std::optional<std::string>();
+  const std::string words = quote(trimmed(response->body()), 200);
+  if (response->status() == 403)
+    return unusable(MUSTER_E_PERMISSION_DENIED, "refuses the request: " + words);
+  if (response->status() != 200)
+    return unusable(MUSTER_E_UNAVAILABLE, fmt::format("answers {}: {}", response->status(), words));
+  return std::optional<std::string>(trimmed(response->body()));
+}
+
+}  // namespace muster::support::google

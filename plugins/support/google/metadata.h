@@ -1,0 +1,25 @@
+// The metadata server of a Google Cloud VM or pod.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <muster/plugin.hpp>
+
+namespace muster::support::google {
+
+class Metadata {
+ public:
+  // Whether there is evidence of a metadata server: GCE_METADATA_HOST, or a machine whose firmware says Google. Asks nobody.
+  static bool expected(const sdk::Call& call);
+  // host[:port]: GCE_METADATA_HOST, GCE_METADATA_ROOT, else its usual name.
+  static std::string host(const sdk::Call& call);
+
+  // The text at a path below computeMetadata/v1/; nothing where the server says that there is none. Never through a proxy. Where no
+  // server is expected it gets a second, without another try. An answer without Metadata-Flavor is not believed. UNAVAILABLE:
+  // there is no such server; others are those of HTTP.
+  static sdk::Result<std::optional<std::string>> get(const std::string& path, const char* purpose,
+                                                     const sdk::Call& call, bool secret = false);
+};
+
+}  // namespace muster::support::google

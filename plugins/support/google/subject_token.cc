@@ -1,0 +1,187 @@
+#include "plugins/support/google/subject_token.h"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include "plugins/support/google/token.h"
+#include "plugins/support/text.h"
+
+namespace muster::support::google {
+namespace {
+
+using simdjson::dom::element;
+using simdjson::dom::object;
+
+constexpr uint64_t kMaximum = uint64_t{1} << 20;
+constexpr const char* kAllow = "GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES";
+
+sdk::Failure refused(const CredentialFile& file, const std::string& why) {
+  return {MUSTER_E_UNAUTHENTICATED, fmt::format("the credential file {}: {}", file.place, why), {}};
+}
+
+// The token in what a file or a server said.
+sdk::Result<std::string> token_in(const CredentialFile& file, std::string_view content,
+                                  const std::string& where, sdk::Call& call) {
+  std::string token;
+  if (file.subject.json_field.empty()) {
+    token = trimmed(content);
+  } else {
+    simdjson::dom::parser parser;
+    std::string_view found;
+    if (parser.parse(content.data(), content.size())[file.subject.json_field].get(found)) {
+      call.mark_secret(content);  // whatever it is
+      return refused(file,
+                     fmt::format("{} is no JSON with a text '{}'", where, file.subject.json_field));
+    }
+    token = found;
+  }
+  call.mark_secret(token);
+  if (token.empty()) return refused(file, where + " is empty");
+  return token;
+}
+
+sdk::Result<std::string> from_url(const CredentialFile& file, sdk::Call& call) {
+  const SubjectSource& source = file.subject;
+  std::vector<muster_http_header_v1> headers;
+  for (const auto& [name, value] : source.headers)
+    headers.push_back({name.c_str(), value.data(), value.size()});
+  muster_http_request_v1 request = {};
+  request.struct_size = sizeof request;
+  request.method = "GET";
+  request.url = source.url.data();
+  request.url_size = source.url.size();
+  request.headers = headers.data();
+  request.header_count = headers.size();
+  request.maximum_body_size = kMaximum;
+  request.flags = MUSTER_HTTP_SECRET_BODY;
+  request.purpose = "get the external account's own token";
+  auto response = call.send(request);
+  if (!response) return std::move(response).failure();
+  if (response->status() != 200)
+    return refused(file, fmt::format("its credential_source {} answers {}", quote(source.url, 200),
+                                     response->status()));
+  if (response->body() == "REDACTED") return std::string(response->body());  // a replay's
+  return token_in(file, response->body(), "the answer of " + quote(source.url, 200), call);
+}
+
+// What an executable said: its token, "" when it is over, or a failure.
+sdk::Result<std::string> executable_token(const CredentialFile& file, std::string_view output,
+                                          sdk::Call& call) {
+  const std::string who = fmt::format("the program {}", quote(file.subject.command, 200));
+  simdjson::dom::parser parser;
+  object root;
+  if (parser.parse(output.data(), output.size()).get_object().get(root)) {
+    call.mark_secret(output);
+    return refused(file, who + " printed no JSON object");
+  }
+  bool success = false;
+  if (root["success"].get(success) || !success) {
+    std::string_view code, message;
+    if (root["code"].get(code)) code = "no code";
+    if (root["message"].get(message)) message = "no message";
+    return refused(
+        file, fmt::format("{} says that it failed: {} {}", who, quote(code), quote(message, 500)));
+  }
+  std::string_view token;
+  const bool saml = file.subject_token_type.find("saml2") != std::string::npos;
+  const char* key = saml ? "saml_response" : "id_token";
+  if (root[key].get(token) || token.empty()) {
+    call.mark_secret(output);
+    return refused(file, fmt::format("{} printed no '{}'", who, key));
+  }
+  call.mark_secret(token);
+  int64_t expires = 0;
+  if (!root["expiration_time"].get(expires) && expires <= now_s(call)) return std::string();
+  return std::string(token);
+}
+
+sdk::Result<std::string> from_executable(const CredentialFile& file, sdk::Call& call) {
+  const SubjectSource& source = file.subject;
+  if (call.variable(kAllow) != "1")
+    return refused(file, fmt::format("it would run {}, and {} is not 1", quote(source.command, 200),
+                                     kAllow))
+        .with("hint", fmt::format("set {}=1 when you trust that file", kAllow));
+  if (!source.output_file.empty()) {
+    const auto kept = call.file(source.output_file, kMaximum, 0, true);
+    if (kept) {
+      auto token = executable_token(file, *kept, call);
+      if (token && !token->empty()) return token;
+    }
+  }
+  sdk::Program program;
+  program.arguments = split_command(source.command);
+  if (program.arguments.empty())
+    return refused(file, fmt::format("its command {} has an open quote, or is empty",
+                                     quote(source.command, 200)));
+  const std::string& url = file.impersonation_url;
+  const size_t email = url.rfind('/') + 1;
+  program.environment = {
+      "GOOGLE_EXTERNAL_ACCOUNT_AUDIENCE=" + file.audience,
+      "GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE=" + file.subject_token_type,
+      "GOOGLE_EXTERNAL_ACCOUNT_INTERACTIVE=0",
+      "GOOGLE_EXTERNAL_ACCOUNT_REVOKE=0",
+  };
+  if (!url.empty())
+    program.environment.push_back("GOOGLE_EXTERNAL_ACCOUNT_IMPERSONATED_EMAIL=" +
+                                  url.substr(email, url.rfind(':') - email));
+  if (!source.output_file.empty())
+    program.environment.push_back("GOOGLE_EXTERNAL_ACCOUNT_OUTPUT_FILE=" + source.output_file);
+  auto run = call.run(program);
+  if (!run)
+    return std::move(run).failure().with(
+        "hint", fmt::format("the credential file {} names this program", file.place));
+  if (run->exit_status != 0) {
+    call.mark_secret(run->output);
+    return refused(file, fmt::format("the program {} failed with exit status {}: {}",
+                                     quote(source.command, 200), run->exit_status,
+                                     quote(trimmed(run->error_output), 500)));
+  }
+  auto token = executable_token(file, run->output, call);
+  if (token && token->empty())
+    return refused(file, fmt::format("the program {} printed a token that has expired",
+                                     quote(source.command, 200)));
+  return token;
+}
+
+}  // namespace
+
+std::vector<std::string> split_command(std::string_view command) {
+  std::vector<std::string> out;
+  bool inside = false;  // a word
+  char quoted = 0;
+  for (size_t at = 0; at < command.size(); ++at) {
+    const char c = command[at];
+    if (quoted == 0 && (c == ' ' || c == '\t' || c == '\n')) {
+      inside = false;
+      continue;
+    }
+    if (!inside) out.emplace_back();
+    inside = true;
+    if (c == quoted) {
+      quoted = 0;
+    } else if (quoted == 0 && (c == '\'' || c == '"')) {
+      quoted = c;
+    } else if (c == '\\' && quoted != '\'' && at + 1 < command.size()) {
+      out.back() += command[++at];
+    } else {
+      out.back() += c;
+    }
+  }
+  if (quoted != 0) out.clear();
+  return out;
+}
+
+sdk::Result<std::string> subject_token(const CredentialFile& file, sdk::Call& call) {
+  const SubjectSource& source = file.subject;
+  if (!source.url.empty()) return from_url(file, call);
+  if (!source.command.empty()) return from_executable(file, call);
+  // Not as a secret whole: of JSON only one field is, and a replay reads the rest.
+  auto content = call.file(source.file, kMaximum);
+  if (!content)
+    return std::move(content).failure().with(
+        "hint",
+        fmt::format("the credential file {} names it as its credential_source", file.place));
+  return token_in(file, *content, quote(source.file, 4096), call);
+}
+
+}  // namespace muster::support::google
