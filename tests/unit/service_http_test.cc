@@ -1,29 +1,10 @@
-// muster.http/1 over a fake transport.
+// muster.http/1 over a fake transport: requests, answers, streams, errors.
 #include <doctest/doctest.h>
 
-#include <thread>
-
-#include "service_world.h"
+#include "service_net.h"
 
 using namespace muster;
 using namespace muster::testing;
-
-namespace {
-
-// A world whose transport plays this script.
-struct Net {
-  explicit Net(std::vector<Answer> script, int64_t time_ns = 20 * kSecond)
-      : transport(std::move(script)),
-        world(Session::live(lines.log(), std::make_shared<Secrets>()), transport.library(),
-              time_ns) {}
-  Lines lines;
-  FakeTransport transport;
-  World world;
-};
-
-using Headers = std::vector<std::pair<std::string, std::string>>;
-
-}  // namespace
 
 TEST_CASE("a request gives status, body with zeros behind it, and headers by any case") {
   Net net({Answer::of(200, {{"Content-Type", "text/plain"}}, "hello")});
@@ -98,126 +79,6 @@ TEST_CASE("an older plugin's shorter request is read by its size") {
   get.request.proxy_url = "http://garbage:1";
   CHECK(get.send(net.world) == MUSTER_OK);
   CHECK(net.transport.seen[0].proxy.empty());
-}
-
-TEST_CASE("a GET is sent again after each status that passes, until it is answered") {
-  for (const int64_t status : {408, 429, 500, 502, 503, 504}) {
-    CAPTURE(status);
-    Net net({Answer::of(status), Answer::of(200, {}, "ok")});
-    Get get("http://api.test/x");
-    CHECK(get.send(net.world) == MUSTER_OK);
-    CHECK(get.text() == "ok");
-    CHECK(net.transport.seen.size() == 2);
-    const std::vector<RequestRecord> records = net.world.inside().requests();
-    REQUIRE(records.size() == 2);
-    CHECK(records[0].status == status);
-    CHECK(records[1].attempt == 2);
-  }
-}
-
-TEST_CASE("after six attempts the last answer is given back as it is") {
-  Net net({Answer::of(503, {{"Retry-After", "0"}}, "busy")});
-  Get get("http://api.test/x");
-  CHECK(get.send(net.world) == MUSTER_OK);
-  CHECK(get.response.status == 503);
-  CHECK(get.text() == "busy");
-  CHECK(net.transport.seen.size() == 6);
-  CHECK(net.transport.living == 1);  // the earlier ones are freed
-}
-
-TEST_CASE("other statuses are answers, sent for once") {
-  for (const int64_t status : {200, 204, 400, 401, 403, 404, 410, 501}) {
-    Net net({Answer::of(status)});
-    Get get("http://h/");
-    CHECK(get.send(net.world) == MUSTER_OK);
-    CHECK(get.response.status == status);
-    CHECK(net.transport.seen.size() == 1);
-  }
-}
-
-TEST_CASE("a POST is not sent again when it may have arrived, unless it is said to be safe") {
-  {
-    Net net({Answer::of(503), Answer::of(200)});
-    Get post("http://h/", "POST");
-    CHECK(post.send(net.world) == MUSTER_OK);
-    CHECK(post.response.status == 503);
-  }
-  {
-    Net net({Answer::broken(), Answer::of(200)});
-    Get post("http://h/", "POST");
-    CHECK(post.send(net.world) == MUSTER_E_UNAVAILABLE);
-    CHECK(net.transport.seen.size() == 1);
-  }
-  {
-    Net net({Answer::refused(), Answer::of(200)});
-    Get post("http://h/", "POST");
-    CHECK(post.send(net.world) == MUSTER_OK);
-    CHECK(net.transport.seen.size() == 2);
-  }
-  {
-    Net net({Answer::of(503), Answer::broken(), Answer::of(200)});
-    Get post("http://h/", "POST");
-    CHECK(post.flags(MUSTER_HTTP_IDEMPOTENT).body("q").send(net.world) == MUSTER_OK);
-    REQUIRE(net.transport.seen.size() == 3);
-    CHECK(net.transport.seen[2].body == "q");
-  }
-}
-
-TEST_CASE("NO_RETRY is one attempt") {
-  Net net({Answer::of(503), Answer::of(200)});
-  Get get("http://h/");
-  CHECK(get.flags(MUSTER_HTTP_NO_RETRY).send(net.world) == MUSTER_OK);
-  CHECK(get.response.status == 503);
-}
-
-TEST_CASE("Retry-After is waited for, and the progress says so") {
-  std::string progress;
-  Net net({Answer::of(429, {{"Retry-After", "1"}}), Answer::of(200)});
-  net.world.inside().set_progress("listing pods");
-  std::thread watcher([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(400));
-    progress = net.world.inside().progress();
-  });
-  Get get("http://api.test/x?secret=1");
-  CHECK(get.send(net.world) == MUSTER_OK);
-  watcher.join();
-  REQUIRE(net.transport.seen.size() == 2);
-  CHECK(net.transport.seen[1].at_ns - net.transport.seen[0].at_ns >= kSecond);
-  CHECK(progress.find("GET api.test/x, attempt 2, waiting 1.") == 0);
-  CHECK(contains(progress, " as the server asked"));
-  CHECK(net.world.inside().progress() == "listing pods");
-}
-
-TEST_CASE("a Retry-After past the deadline gives the answer back at once") {
-  Net net({Answer::of(429, {{"Retry-After", "3600"}}, "slow down")});
-  const int64_t start = monotonic_ns();
-  Get get("http://h/");
-  CHECK(get.send(net.world) == MUSTER_OK);
-  CHECK(get.response.status == 429);
-  CHECK(get.text() == "slow down");
-  CHECK(monotonic_ns() - start < kSecond);
-}
-
-TEST_CASE("a call that is over or cancelled sends nothing") {
-  Net over({Answer::of(200)}, -1);
-  Get late("http://h/");
-  CHECK(late.send(over.world) == MUSTER_E_DEADLINE_EXCEEDED);
-  CHECK(late.error.error.message != "");
-  CHECK(over.transport.seen.empty());
-}
-
-TEST_CASE("a cancel ends the waiting between two attempts") {
-  Net net({Answer::of(503, {{"Retry-After", "10"}})});
-  std::thread canceller([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    net.world.cancel.cancel();
-  });
-  const int64_t start = monotonic_ns();
-  Get get("http://h/");
-  CHECK(get.send(net.world) == MUSTER_E_CANCELLED);
-  canceller.join();
-  CHECK(monotonic_ns() - start < 2 * kSecond);
-  CHECK(net.transport.seen.size() == 1);
 }
 
 TEST_CASE("an error names the request, the server, the attempts and what to do") {
@@ -320,16 +181,6 @@ TEST_CASE("a streamed body comes in pieces, and other statuses whole") {
   CHECK(other.text() == "no");
 }
 
-TEST_CASE("a streamed request is sent again only while no piece was handed over") {
-  Answer cut = Answer::broken();
-  cut.pieces = "half";
-  Net net({Answer::broken(), cut, Answer::of(200, {}, "whole")});
-  Get get("http://h/");
-  CHECK(get.stream().send(net.world) == MUSTER_E_UNAVAILABLE);
-  CHECK(net.transport.seen.size() == 2);
-  CHECK(get.streamed == "half");
-}
-
 TEST_CASE("a request has a time of its own, which never goes past the call's") {
   Net net({Answer::of(200, {}, "0123")});
   Get bounded("http://h/");
@@ -375,115 +226,6 @@ TEST_CASE("what the plugin's on_body says is what send returns, and its error st
   CHECK(get.streamed == "0123");
   CHECK(get.error.error.message.empty());
   CHECK(net.transport.seen.size() == 1);
-}
-
-TEST_CASE("a redirect to the same origin is followed with everything") {
-  Net net({Answer::of(307, {{"Location", "/new?x=1"}}), Answer::of(200)});
-  Get post("http://h:80/old", "POST");
-  CHECK(post.header("Authorization", "Bearer abcdef").body("q").send(net.world) == MUSTER_OK);
-  REQUIRE(net.transport.seen.size() == 2);
-  CHECK(net.transport.seen[1].url == "http://h:80/new?x=1");
-  CHECK(net.transport.seen[1].method == "POST");
-  CHECK(net.transport.seen[1].body == "q");
-  CHECK(net.transport.seen[1].headers.at("Authorization") == "Bearer abcdef");
-}
-
-TEST_CASE("after 301, 302 and 303 a POST becomes a GET without a body") {
-  for (const int64_t status : {301, 302, 303}) {
-    Net net({Answer::of(status, {{"location", "/new"}}), Answer::of(200)});
-    Get post("http://h/old", "POST");
-    CHECK(post.header("Content-Type", "text/plain").body("q").send(net.world) == MUSTER_OK);
-    REQUIRE(net.transport.seen.size() == 2);
-    CHECK(net.transport.seen[1].method == "GET");
-    CHECK(net.transport.seen[1].body.empty());
-    CHECK_FALSE(net.transport.seen[1].has("Content-Type"));
-  }
-}
-
-TEST_CASE("a redirect to another origin is an answer, unless it is asked for") {
-  for (const char* location : {"http://other/", "https://h/", "http://h:81/"}) {
-    Net net({Answer::of(302, {{"Location", location}}), Answer::of(200)});
-    Get get("http://h/");
-    CHECK(get.send(net.world) == MUSTER_OK);
-    CHECK(get.response.status == 302);
-    CHECK(net.transport.seen.size() == 1);
-    CHECK(net.lines.contain("is not followed: it leads to another server"));
-  }
-}
-
-TEST_CASE("a redirect to another origin carries no credentials") {
-  Net net({Answer::of(302, {{"Location", "https://other/"}}), Answer::of(200)});
-  Get get("https://h/");
-  get.header("Authorization", "Bearer abcdef")
-      .header("Cookie", "a=b")
-      .header("X-Api-Token", "t")
-      .header("Accept", "x");
-  get.request.client_key_pem = "KEY";
-  get.request.client_key_pem_size = 3;
-  CHECK(get.flags(MUSTER_HTTP_FOLLOW_REDIRECTS | MUSTER_HTTP_INSECURE).send(net.world) ==
-        MUSTER_OK);
-  REQUIRE(net.transport.seen.size() == 2);
-  CHECK(net.transport.seen[0].client_key == "KEY");
-  const Exchange& second = net.transport.seen[1];
-  CHECK(second.headers == std::map<std::string, std::string>{{"Accept", "x"}});
-  CHECK(second.client_key.empty());
-  CHECK((second.flags & MUSTER_HTTP_INSECURE) == 0);
-}
-
-TEST_CASE("no redirect leads from https to http, nor carries a secret body away") {
-  Net down({Answer::of(302, {{"Location", "http://h/"}}), Answer::of(200)});
-  Get get("https://h/");
-  CHECK(get.flags(MUSTER_HTTP_FOLLOW_REDIRECTS).send(down.world) == MUSTER_OK);
-  CHECK(get.response.status == 302);
-  Net away({Answer::of(307, {{"Location", "https://other/"}}), Answer::of(200)});
-  Get post("https://h/", "POST");
-  CHECK(post.flags(MUSTER_HTTP_FOLLOW_REDIRECTS | MUSTER_HTTP_SECRET_BODY)
-            .body("assertion")
-            .send(away.world) == MUSTER_OK);
-  CHECK(post.response.status == 307);
-}
-
-TEST_CASE("a circle of redirects ends after five") {
-  Net net({Answer::of(302, {{"Location", "/again"}})});
-  Get get("http://h/again");
-  CHECK(get.send(net.world) == MUSTER_E_UNAVAILABLE);
-  CHECK(net.transport.seen.size() == 6);
-  CHECK(contains(get.error.error.message, "redirected more than 5 times"));
-}
-
-TEST_CASE(
-    "the proxy comes from the environment, the request's own goes first, and NO_PROXY is none") {
-  const Variable variable("HTTP_PROXY", "http://ann:hunter22@proxy:3128");
-  Net net({Answer::of(200)});
-  Get plain("http://h/");
-  plain.send(net.world);
-  Get own("http://h/");
-  own.request.proxy_url = "http://mine:1";
-  own.send(net.world);
-  Get none("http://h/");
-  none.flags(MUSTER_HTTP_NO_PROXY).send(net.world);
-  Get local("http://127.0.0.1/");
-  local.send(net.world);
-  REQUIRE(net.transport.seen.size() == 4);
-  CHECK(net.transport.seen[0].proxy == "http://ann:hunter22@proxy:3128");
-  CHECK(net.transport.seen[1].proxy == "http://mine:1");
-  CHECK(net.transport.seen[2].proxy.empty());
-  CHECK(net.transport.seen[3].proxy.empty());
-  CHECK(net.world.session().secrets().redact("hunter22") == "REDACTED");
-}
-
-TEST_CASE("a failure behind a proxy names the proxy and where it is set") {
-  const Variable variable("HTTPS_PROXY", "http://ann:hunter22@proxy:3128");
-  Answer answer = Answer::refused();
-  answer.phase = "proxy";
-  Net net({answer});
-  Get get("https://h/");
-  CHECK(get.flags(MUSTER_HTTP_NO_RETRY).send(net.world) == MUSTER_E_UNAVAILABLE);
-  CHECK(contains(get.error.error.message, "(through the proxy http://proxy:3128 of HTTPS_PROXY)"));
-  CHECK(contains(get.error.error.detail("hint"), "NO_PROXY"));
-  const Variable socks("HTTPS_PROXY", "socks4://proxy:1080");
-  Get other("https://h/");
-  CHECK(other.send(net.world) == MUSTER_E_FAILED_PRECONDITION);
 }
 
 TEST_CASE("a token in a header is known as a secret from then on") {

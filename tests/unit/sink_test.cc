@@ -1,92 +1,14 @@
-// What a plugin may push in a call, and what is said when it may not: core/plugin/sink.h. Each refusal cites its duty.
-#include "core/plugin/sink.h"
-
-#include <doctest/doctest.h>
+// What a plugin may push in a call: core/plugin/sink.h.
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstddef>
 #include <cstring>
-#include <string>
-#include <thread>
+
+#include "sink_world.h"
 
 using namespace muster;
-
-namespace {
-
-// A call as a plugin sees it.
-class Pushes {
- public:
-  Pushes()
-      : secrets(std::make_shared<Secrets>()),
-        sink(std::make_shared<SinkCall>(Session::live(std::make_shared<const Log>(), secrets),
-                                        "cluster.merge[0]", "toy", monotonic_ns() + 60'000'000'000,
-                                        CancelToken())) {
-    sink->begin();
-  }
-
-  const muster_call_v1* table() const { return sink->table(); }
-
-  int32_t task(std::string_view job, int64_t index, std::string_view name, std::string_view address,
-               int64_t port = 0) {
-    const muster_task_v1 task{sizeof task, job.data(),     job.size(),     index, name.data(),
-                              name.size(), address.data(), address.size(), port};
-    return table()->add_task(table(), &task);
-  }
-  int32_t missing(std::string_view job, int64_t index, std::string_view name,
-                  std::string_view reason) {
-    const muster_missing_v1 missing{sizeof missing, job.data(),  job.size(),    index,
-                                    name.data(),    name.size(), reason.data(), reason.size()};
-    return table()->add_missing(table(), &missing);
-  }
-  int32_t identity(std::string_view job, int64_t index, std::string_view name,
-                   std::string_view evidence) {
-    const muster_identity_v1 identity{sizeof identity, job.data(),     job.size(),
-                                      index,           name.data(),    name.size(),
-                                      evidence.data(), evidence.size()};
-    return table()->set_identity(table(), &identity);
-  }
-  int32_t job(std::string_view name) { return table()->add_job(table(), name.data(), name.size()); }
-  int32_t attribute(std::string_view key, std::string_view value) {
-    return table()->set_attribute(table(), key.data(), key.size(), value.data(), value.size());
-  }
-  int32_t expected(std::string_view job, int64_t count) {
-    return table()->set_expected(table(), job.data(), job.size(), count);
-  }
-  int32_t warning(std::string_view text) {
-    return table()->add_warning(table(), text.data(), text.size());
-  }
-
-  BackendAnswer answer() {
-    Result<BackendAnswer> result = sink->finish(MUSTER_OK, {});
-    if (!result) FAIL(result.error().message);
-    return std::move(*result);
-  }
-  // What the user is told although the plugin returned OK.
-  std::string complaint() {
-    const Result<BackendAnswer> result = sink->finish(MUSTER_OK, {});
-    REQUIRE_FALSE(result.ok());
-    CHECK(result.error().code == Code::kInternal);
-    CHECK(result.error().detail("plugin") == "toy");
-    CHECK(result.error().detail("path") == "cluster.merge[0]");
-    return result.error().message;
-  }
-
-  std::shared_ptr<Secrets> secrets;
-  std::shared_ptr<SinkCall> sink;
-};
-
-std::string said(const std::string& what) {
-  return "plugin 'toy' (cluster.merge[0]) misbehaved: " + what;
-}
-
-bool has(const std::string& text, const std::string& part) {
-  const bool found = text.find(part) != std::string::npos;
-  if (!found) MESSAGE(text);
-  return found;
-}
-
-}  // namespace
+using namespace muster::testing;
 
 TEST_CASE("ranked tasks keep their index, jobs the order in which they were named") {
   Pushes push;
@@ -227,134 +149,6 @@ TEST_CASE("of a short struct nothing behind its end is touched") {
   ::munmap(pages, 2 * page);
 }
 
-TEST_CASE("a struct_size that was not set is refused") {
-  Pushes push;
-  const muster_task_v1 task{};
-  CHECK(push.table()->add_task(push.table(), &task) == MUSTER_E_INVALID_ARGUMENT);
-  CHECK(push.complaint() ==
-        said("the struct_size of a muster_task_v1 is 0; it must be sizeof(muster_task_v1) (MP-3)"));
-  Pushes null;
-  CHECK(null.table()->add_task(null.table(), nullptr) != MUSTER_OK);
-  CHECK(null.complaint() == said("the muster_task_v1 is NULL (MP-3)"));
-}
-
-TEST_CASE("a refused push fails the call although the plugin goes on and returns OK") {
-  Pushes push;
-  push.task("worker", 0, "", "a:1");
-  CHECK(push.task("worker", -2, "", "b:1") == MUSTER_E_INVALID_ARGUMENT);
-  CHECK(push.task("worker", 1, "", "c:1") == MUSTER_OK);
-  CHECK(push.complaint() == said("a task of job 'worker' has index -2, which is neither "
-                                 "MUSTER_UNRANKED (-1) nor 0 to 2147483647 (MP-6)"));
-}
-
-TEST_CASE("each nonsense is refused with its duty and the value") {
-  const auto complaint = [](auto&& body) {
-    Pushes push;
-    CHECK(body(push) != MUSTER_OK);
-    return push.complaint();
-  };
-  using std::string_view;
-  CHECK(complaint([](Pushes& p) { return p.task("w", 0, "\xff\xfe", "a:1"); }) ==
-        said("the name of a task is not valid UTF-8: '\\xff\\xfe' (MP-4)"));
-  CHECK(complaint([](Pushes& p) { return p.task("w", 0, "", string_view("a\0b:1", 5)); }) ==
-        said("the address of a task has a NUL at byte 1: 'a\\x00b:1' (MP-4)"));
-  CHECK(complaint([](Pushes& p) { return p.job(std::string(70'000, 'x')); }) ==
-        said("the name of a job has 70000 bytes, more than 65536 (MP-4)"));
-  CHECK(has(complaint([](Pushes& p) { return p.task("", 0, "", "a:1"); }), "(MP-5)"));
-  CHECK(has(complaint([](Pushes& p) { return p.job("a\nb"); }), "(MP-5)"));
-  CHECK(has(complaint([](Pushes& p) { return p.job(std::string(256, 'x')); }), "(MP-5)"));
-  CHECK(has(complaint([](Pushes& p) { return p.task("w", 2147483648, "n", "a:1"); }),
-            "a task named 'n' of job 'w' has index 2147483648"));
-  CHECK(has(complaint([](Pushes& p) {
-              p.task("w", 4, "x", "a:1");
-              return p.task("w", 4, "y", "b:1");
-            }),
-            "job 'w' has two tasks with index 4: 'x' at 'a:1' and 'y' at 'b:1' (MP-6)"));
-  CHECK(has(complaint([](Pushes& p) { return p.task("w", 0, "n", "10.0.0.1"); }),
-            "task 0 named 'n' of job 'w': '10.0.0.1' is not an address"));
-  CHECK(has(complaint([](Pushes& p) { return p.task("w", 0, "", "a", 70000); }),
-            "port 70000 is not 1 to 65535, or 0 for the one in the address (MP-7)"));
-  CHECK(has(complaint([](Pushes& p) { return p.task("w", 0, "", "", 1); }), "(MP-7)"));
-  CHECK(has(complaint([](Pushes& p) {
-              p.task("w", 0, "", "a:1");
-              return p.task("w", -1, "u", "b:1");
-            }),
-            "an unranked task named 'u' of job 'w' was pushed among ranked tasks; one job does not "
-            "mix the two (MP-8)"));
-  CHECK(has(complaint([](Pushes& p) { return p.task("w", -1, "", "b:1"); }),
-            "an unranked task of job 'w' has no name, by which it could be ranked (MP-8)"));
-  CHECK(has(complaint([](Pushes& p) { return p.attribute("", "x"); }),
-            "the key of an attribute is empty (MP-4)"));
-  CHECK(has(complaint([](Pushes& p) { return p.missing("w", 0, "", ""); }),
-            "the reason why task 0 of job 'w' is missing is empty (MP-4)"));
-  CHECK(has(complaint([](Pushes& p) { return p.missing("w", -7, "", "x"); }), "has index -7"));
-  CHECK(has(complaint([](Pushes& p) { return p.expected("w", -1); }),
-            "the expected number of tasks of job 'w' is -1; it is 0 or more (MP-21)"));
-  CHECK(has(complaint([](Pushes& p) { return p.identity("w", -1, "", "e"); }),
-            "an identity has neither a job with an index nor a name (MP-20)"));
-  CHECK(has(complaint([](Pushes& p) { return p.identity("w", 0, "", ""); }),
-            "the evidence of an identity is empty (MP-4)"));
-  CHECK(has(complaint([](Pushes& p) { return p.warning(""); }), "a warning is empty (MP-4)"));
-  CHECK(has(complaint([](Pushes& p) {
-              int32_t code = MUSTER_OK;
-              std::thread([&] { code = p.job("w"); }).join();
-              return code;
-            }),
-            "(MP-15)"));
-}
-
-TEST_CASE("what can only be seen at the end is told then") {
-  const auto complaint = [](auto&& body) {
-    Pushes push;
-    body(push);
-    return push.complaint();
-  };
-  CHECK(complaint([](Pushes& p) {
-          p.task("w", -1, "x", "a:1");
-          p.task("w", -1, "x", "b:1");
-        }) == said("two unranked tasks of job 'w' are named 'x': 'a:1' and 'b:1' (MP-8)"));
-  CHECK(complaint([](Pushes& p) {
-          p.task("w", 1, "", "a:1");
-          p.missing("w", 1, "", "Pending");
-        }) ==
-        said("task 1 of job 'w' is told both found, at 'a:1', and missing: 'Pending' (MP-6)"));
-  CHECK(complaint([](Pushes& p) {
-          p.missing("w", 1, "", "one");
-          p.missing("w", 1, "", "two");
-        }) == said("task 1 of job 'w' is told missing twice: 'one' and 'two' (MP-6)"));
-  CHECK(complaint([](Pushes& p) {
-          p.task("w", -1, "x", "a:1");
-          p.missing("w", -1, "x", "Pending");
-        }) ==
-        said("task 'x' of job 'w' is told both found, at 'a:1', and missing: 'Pending' (MP-8)"));
-  CHECK(complaint([](Pushes& p) {
-          p.missing("w", -1, "x", "Pending");
-          p.missing("w", -1, "x", "Failed");
-        }) == said("task 'x' of job 'w' is told missing twice: 'Pending' and 'Failed' (MP-8)"));
-  CHECK(complaint([](Pushes& p) {
-          p.task("w", -1, "x", "a:1");
-          p.missing("w", 3, "y", "Pending");
-        }) == said("task 3 named 'y' of job 'w' is told missing among unranked tasks; one job does "
-                   "not mix the two (MP-8)"));
-  CHECK(complaint([](Pushes& p) {
-          p.task("w", 0, "", "a:1");
-          p.identity("w", 1, "", "HOSTNAME");
-        }) ==
-        said("this process is told to be task 1 of job 'w' ('HOSTNAME'), which is neither among "
-             "the tasks of this call nor among the missing ones (MP-20)"));
-  CHECK(complaint([](Pushes& p) {
-          p.task("a", 0, "x", "a:1");
-          p.task("b", 0, "x", "b:1");
-          p.identity("", -1, "x", "uid");
-        }) == said("this process is told to be a task named 'x' ('uid'), of which there are 2 in "
-                   "this call (MP-20)"));
-  CHECK(complaint([](Pushes& p) {
-          p.task("a", 0, "x", "a:1");
-          p.identity("a", 0, "y", "uid");
-        }) == said("this process is told to be task 0 of job 'a' ('uid') and named 'y', but that "
-                   "task is named 'x' (MP-20)"));
-}
-
 TEST_CASE(
     "an identity by name gets the index that the ranking gave, and may come before its task") {
   Pushes push;
@@ -418,31 +212,6 @@ TEST_CASE("an identity of a job of which nothing is said stands outside of the c
   CHECK(refused([](Pushes& p) { p.identity("w", MUSTER_UNRANKED, "w-1", "HOSTNAME"); }));
 }
 
-TEST_CASE("two identities that differ are a conflict that names both evidences") {
-  Pushes push;
-  push.task("worker", 0, "a", "a:1");
-  push.task("worker", 1, "b", "b:1");
-  push.identity("worker", 0, "", "uid is a's");
-  push.identity("worker", 1, "", "HOSTNAME is b");
-  const Result<BackendAnswer> result = push.sink->finish(MUSTER_OK, {});
-  REQUIRE_FALSE(result.ok());
-  CHECK(result.error().code == Code::kFailedPrecondition);
-  CHECK(result.error().message ==
-        "this process is told to be two tasks: task 0 named 'a' of job 'worker' ('uid is a's') and "
-        "task 1 named 'b' of job 'worker' ('HOSTNAME is b')");
-}
-
-TEST_CASE("OK after an error was set is no answer") {
-  Pushes push;
-  const Result<BackendAnswer> result =
-      push.sink->finish(MUSTER_OK, Error{Code::kNotFound, "no pod", {}});
-  REQUIRE_FALSE(result.ok());
-  CHECK(result.error().code == Code::kInternal);
-  CHECK(result.error().detail("duty") == "MP-10");
-  CHECK(has(result.error().message,
-            "resolve returned OK after it had set an error: NOT_FOUND: no pod"));
-}
-
 TEST_CASE("a failure keeps its code, words and details; one without words is worded by the core") {
   Pushes push;
   const Result<BackendAnswer> told = push.sink->finish(
@@ -475,42 +244,6 @@ TEST_CASE("a secret that the plugin marked shows up nowhere in what is told") {
   CHECK(answer.jobs[0].missing[0].reason == "no REDACTED");
 }
 
-TEST_CASE(
-    "no secret shows up in a conflict of identities, nor in any other field that tells something") {
-  Pushes conflict;
-  conflict.secrets->add("hunter22");
-  conflict.task("worker", 0, "a", "a:1");
-  conflict.task("worker", 1, "b", "b:1");
-  conflict.identity("worker", 0, "", "token hunter22 is a's");
-  conflict.identity("worker", 1, "", "HOSTNAME is b");
-  const Result<BackendAnswer> result = conflict.sink->finish(MUSTER_OK, {});
-  REQUIRE_FALSE(result.ok());
-  CHECK(result.error().message.find("hunter22") == std::string::npos);
-
-  Pushes failed;
-  failed.secrets->add("hunter22");
-  const Result<BackendAnswer> failure = failed.sink->finish(
-      MUSTER_E_NOT_FOUND, Error{Code::kNotFound, "hunter22", {{"endpoint", "hunter22"}}});
-  REQUIRE_FALSE(failure.ok());
-  CHECK(failure.error().message == "REDACTED");
-  CHECK(failure.error().detail("endpoint") == "REDACTED");
-
-  Pushes push;
-  push.secrets->add("hunter22");
-  push.attribute("a", "hunter22");
-  push.task("worker", 0, "", "a:1");
-  push.attribute("b", "hunter22");
-  push.missing("worker", 1, "", "hunter22");
-  push.identity("worker", 0, "", "hunter22");
-  push.warning("hunter22");
-  const BackendAnswer answer = push.answer();
-  CHECK(answer.attributes[0].second == "REDACTED");
-  CHECK(answer.spec.jobs()[0].tasks[0].attributes[0].second == "REDACTED");
-  CHECK(answer.jobs[0].missing[0].reason == "REDACTED");
-  CHECK(answer.identity.evidence[0] == "REDACTED");
-  CHECK(answer.warnings[0] == "REDACTED");
-}
-
 TEST_CASE("is_cancelled says so at a cancel and at the deadline") {
   const CancelToken cancel;
   const auto session = Session::live(std::make_shared<const Log>(), std::make_shared<Secrets>());
@@ -522,15 +255,6 @@ TEST_CASE("is_cancelled says so at a cancel and at the deadline") {
   const auto late =
       std::make_shared<SinkCall>(session, "p", "toy", monotonic_ns() - 1, CancelToken());
   CHECK(late->table()->is_cancelled(late->table()) == 1);
-}
-
-TEST_CASE("one task too many is refused, and so is the answer") {
-  Pushes push;
-  for (int64_t i = 0; i < MUSTER_TASKS_MAXIMUM; ++i) {
-    if (push.task("w", i, "", "a", 1) != MUSTER_OK) FAIL("refused too early");
-  }
-  CHECK(push.task("w", MUSTER_TASKS_MAXIMUM, "", "a", 1) == MUSTER_E_RESOURCE_EXHAUSTED);
-  CHECK(push.complaint() == said("more than 1048576 tasks in one call (MP-9)"));
 }
 
 TEST_CASE("a hundred thousand tasks are taken, ranked by the plugin or by name") {

@@ -1,0 +1,139 @@
+// What an answer says beside its tasks: identity, completeness, accelerators, warnings.
+#include "resolve_world.h"
+
+using namespace muster;
+using namespace muster::testing;
+
+TEST_CASE("identity is translated through renumbering (UNION-8)") {
+  const Snapshot snapshot =
+      two_merged(Says().task("worker", 0, "a0:1").task("worker", 1, "a1:1"),
+                 Says().task("worker", 0, "b0:1").me("worker", 0, "pod uid 5e0c"))
+          .answer();
+  CHECK(snapshot.identity.type == "worker");
+  CHECK(snapshot.identity.index == 2);
+  CHECK(snapshot.identity.evidence == std::vector<std::string>{"pod uid 5e0c"});
+}
+
+TEST_CASE("two sources that disagree about this process are refused with both evidences") {
+  const ResolveFailure failure =
+      two_merged(Says().task("worker", 0, "a:1").me("worker", 0, "hostname a"),
+                 Says().task("worker", 0, "b:1").me("worker", 0, "pod b"))
+          .failure();
+  CHECK(failure.error.code == Code::kFailedPrecondition);
+  CHECK(contains(
+      failure.error.message,
+      "cluster.merge[0] says worker 0 (hostname a), cluster.merge[1] says worker 1 (pod b)"));
+}
+
+TEST_CASE(
+    "a task in the config that the evidence contradicts is refused, a setting's wins with a "
+    "warning") {
+  World world;
+  world
+      .backend(
+          "a",
+          Says().task("worker", 0, "a:1").task("worker", 1, "b:1").me("worker", 1, "hostname b"))
+      .tree(World::leaf("a"));
+  world.config.task_type = "worker";
+  world.config.task_id = 0;
+  CHECK(contains(
+      world.failure().error.message,
+      "the config says that this process is worker 0, the evidence says worker 1 (hostname b)"));
+  world.config.task_origin = "the setting task_type";
+  world.config.task_overrides = true;
+  const Snapshot snapshot = world.answer();
+  CHECK(snapshot.identity.index == 0);
+  REQUIRE(snapshot.warnings.size() == 1);
+  CHECK(contains(snapshot.warnings[0], "the evidence says worker 1"));
+}
+
+TEST_CASE(
+    "a task that a complete cluster does not have is an error, one that an incomplete cluster "
+    "misses is not") {
+  World world;
+  world.backend("a", Says().task("worker", 0, "a:1")).tree(World::leaf("a"));
+  world.config.task_type = "worker";
+  world.config.task_id = 7;
+  CHECK(world.failure().error.code == Code::kFailedPrecondition);
+  world.config.expect = {{"worker", 8}};
+  CHECK(world.answer().identity.index == 7);
+}
+
+TEST_CASE(
+    "a task whose job is not in the cluster is allowed: TensorFlow's evaluator stands outside of "
+    "it") {
+  World world;
+  world.backend("a", Says().task("worker", 0, "a:1")).tree(World::leaf("a"));
+  world.config.task_type = "evaluator";
+  world.config.task_id = 0;
+  CHECK(world.answer().identity.type == "evaluator");
+}
+
+TEST_CASE("evidence of a task outside of the cluster is an identity without a master") {
+  World world = two_merged(Says().task("worker", 0, "a:1").me("evaluator", 0, "TF_CONFIG says so"),
+                           Says().task("worker", 0, "b:1"));
+  world.config.rpc_layer = "grpc";
+  const Snapshot snapshot = world.answer();
+  CHECK(snapshot.identity.type == "evaluator");
+  CHECK(snapshot.identity.index == 0);
+  CHECK(snapshot.master.empty());
+  CHECK(snapshot.complete);
+}
+
+TEST_CASE("a process with a task and no cluster finds its place in another source's cluster") {
+  const auto merged = [](int64_t index) {
+    return two_merged(Says().me("worker", index, "TF_CONFIG says so"),
+                      Says().task("worker", 0, "a:1").task("worker", 1, "b:1"));
+  };
+  CHECK(merged(1).answer().master == "b:1");
+  const Error error = merged(2).failure().error;
+  CHECK(error.code == Code::kFailedPrecondition);
+  CHECK(contains(error.message, "the evidence says that this process is worker 2"));
+}
+
+TEST_CASE("fewer tasks than expected is an incomplete answer, also of a job that nobody found") {
+  World world;
+  world.backend("a", Says().task("worker", 0, "a:1")).tree(World::leaf("a"));
+  world.config.expect = {{"worker", 1}, {"ps", 2}};
+  const Snapshot snapshot = world.answer();
+  CHECK_FALSE(snapshot.complete);
+  REQUIRE(snapshot.jobs.size() == 2);
+  CHECK(snapshot.jobs[1].name == "ps");
+  CHECK(snapshot.jobs[1].found == 0);
+  CHECK(snapshot.jobs[1].expected == 2);
+}
+
+TEST_CASE("the config's expectation wins over the source's, and says so") {
+  World world;
+  world.backend("a", Says().task("worker", 0, "a:1").expected("worker", 4)).tree(World::leaf("a"));
+  world.config.expect = {{"worker", 1}};
+  const Snapshot snapshot = world.answer();
+  CHECK(snapshot.complete);
+  CHECK(snapshot.warnings ==
+        std::vector<std::string>{
+            "the config expects 1 tasks of worker, the source says that it has 4"});
+}
+
+TEST_CASE(
+    "rpc_layer and environment come from the first source that says them, the config over it") {
+  World world = two_merged(
+      Says().task("worker", 0, "a:1").attribute("environment", "cloud"),
+      Says().task("worker", 0, "b:1").attribute("environment", "x").attribute("rpc_layer", "grpc"));
+  CHECK(world.answer().environment == "cloud");
+  CHECK(world.answer().rpc_layer == "grpc");
+  world.config.rpc_layer = "";
+  CHECK(world.answer().rpc_layer.empty());
+}
+
+TEST_CASE("accelerators are those of this process's task, over those of the cluster") {
+  World world;
+  world.backend(
+      "a", Says()
+               .task("worker", 0, "a:1", {{"accelerator.type", "GPU"}, {"accelerator.count", "8"}})
+               .task("worker", 1, "b:1", {{"accelerator.type", "GPU"}, {"accelerator.count", "4"}})
+               .attribute("accelerator.count.CPU", "1")
+               .me("worker", 1, "hostname b"));
+  world.tree(World::leaf("a"));
+  const Snapshot snapshot = world.answer();
+  CHECK(snapshot.accelerators == std::map<std::string, int64_t>{{"CPU", 1}, {"GPU", 4}});
+}

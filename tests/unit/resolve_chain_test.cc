@@ -1,0 +1,130 @@
+// A leaf and a chain at work: who is asked, for how long, and what ends it.
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "resolve_world.h"
+
+using namespace muster;
+using namespace muster::testing;
+
+TEST_CASE("a leaf's answer becomes a snapshot with its digest, source and requests") {
+  World world;
+  world.backend("a", Says().task("worker", 0, "h0:1").task("worker", 1, "h1:1"))
+      .tree(World::leaf("a"));
+  const Snapshot snapshot = world.answer();
+  CHECK(snapshot.complete);
+  CHECK(snapshot.digest == digest(snapshot.spec));
+  REQUIRE(snapshot.sources.size() == 1);
+  CHECK(snapshot.sources[0].path == "cluster");
+  CHECK(snapshot.sources[0].backend == "a");
+  CHECK(snapshot.sources[0].status == "OK");
+  CHECK(snapshot.sources[0].tasks == 2);
+  CHECK(snapshot.sources[0].requests.size() == 1);
+}
+
+TEST_CASE("a chain goes on when a source is not here, and says why") {
+  const Snapshot snapshot =
+      two_chained(fails(Code::kNotFound, "no such group"), Says().task("worker", 0, "h:1"))
+          .answer();
+  CHECK(address_of(snapshot, "worker", 0) == "h:1");
+  REQUIRE(snapshot.sources.size() == 3);
+  CHECK(snapshot.sources[0].message ==
+        "cluster.chain[1] answered; cluster.chain[0] did not: NOT_FOUND");
+  CHECK(snapshot.sources[1].status == "NOT_FOUND");
+  CHECK(snapshot.sources[1].message == "no such group");
+  CHECK(snapshot.sources[2].status == "OK");
+}
+
+TEST_CASE("a chain goes on for every code that means not here or not now, and for no other") {
+  for (int number = 1; number <= 16; ++number) {
+    const Code code = static_cast<Code>(number);
+    const bool goes_on = code == Code::kNotFound || code == Code::kUnavailable ||
+                         code == Code::kDeadlineExceeded || code == Code::kResourceExhausted ||
+                         code == Code::kFailedPrecondition;
+    auto outcome = two_chained(fails(code, "x"), Says().task("worker", 0, "h:1")).resolve();
+    INFO(code_name(code));
+    CHECK(std::holds_alternative<SnapshotPtr>(outcome) == goes_on);
+  }
+}
+
+TEST_CASE("a chain stops at a wrong configuration and tells what it did not ask") {
+  const ResolveFailure failure =
+      two_chained(fails(Code::kInvalidArgument, "bad selector"), Says().task("worker", 0, "h:1"))
+          .failure();
+  CHECK(failure.error.code == Code::kInvalidArgument);
+  CHECK(contains(failure.error.message, "bad selector"));
+  CHECK(contains(failure.error.message, "the chain cluster goes on only when"));
+  REQUIRE(failure.sources.size() == 3);
+  CHECK(failure.sources[2].status == "NOT_ASKED");
+  CHECK(failure.sources[2].message == "the chain stopped at cluster.chain[0]");
+}
+
+TEST_CASE(
+    "a chain in which nobody answers tells what each one said and takes the most telling code") {
+  const ResolveFailure failure =
+      two_chained(fails(Code::kNotFound, "no group g"), fails(Code::kUnavailable, "refused"))
+          .failure();
+  CHECK(failure.error.code == Code::kUnavailable);
+  CHECK(failure.error.message ==
+        "no resolver of the chain cluster answered:\n"
+        "  cluster.chain[0] (a): NOT_FOUND: no group g\n"
+        "  cluster.chain[1] (b): UNAVAILABLE: refused");
+}
+
+TEST_CASE("a chain's first resolver that hangs leaves time for the next") {
+  World world = two_chained(hangs(), Says().task("worker", 0, "h:1"));
+  world.config.timeout = std::chrono::milliseconds(200);
+  const int64_t begin = monotonic_ns();
+  const Snapshot snapshot = world.answer();
+  CHECK(monotonic_ns() - begin < 200 * kMillisecond);
+  CHECK(snapshot.sources[1].status == "DEADLINE_EXCEEDED");
+}
+
+TEST_CASE("a resolver's own timeout ends it before the whole's") {
+  World world;
+  ResolverConfig root = chain_of({World::leaf("a"), World::leaf("b")});
+  root.children[0].timeout = std::chrono::milliseconds(20);
+  world.backend("a", hangs()).backend("b", Says().task("worker", 0, "h:1")).tree(std::move(root));
+  const int64_t begin = monotonic_ns();
+  CHECK(world.answer().sources[1].status == "DEADLINE_EXCEEDED");
+  CHECK(monotonic_ns() - begin < 5000 * kMillisecond);
+}
+
+TEST_CASE("a cancel ends a resolve") {
+  World world;
+  world.backend("a", hangs()).tree(World::leaf("a"));
+  const CancelToken cancel;
+  std::thread stopper([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    cancel.cancel();
+  });
+  auto outcome = world.resolve(cancel);
+  stopper.join();
+  REQUIRE(std::holds_alternative<ResolveFailure>(outcome));
+  CHECK(std::get<ResolveFailure>(outcome).error.code == Code::kCancelled);
+}
+
+TEST_CASE("a cancelled chain does not go on") {
+  World world = two_chained(
+      [](int64_t, const CancelToken& cancel) -> Result<BackendAnswer> {
+        cancel.cancel();
+        return Error{Code::kUnavailable, "broken off", {}};
+      },
+      Says().task("worker", 0, "h:1"));
+  CHECK(std::holds_alternative<ResolveFailure>(world.resolve()));
+}
+
+TEST_CASE("an epoch token is cancelled by the next epoch and not by an earlier one") {
+  const auto epoch = std::make_shared<std::atomic<uint64_t>>(5);
+  const CancelToken before = CancelToken::of_epoch(epoch);
+  epoch->fetch_add(1);
+  CHECK(before.cancelled());
+  CHECK(before.child().cancelled());
+  CHECK_FALSE(CancelToken::of_epoch(epoch).cancelled());
+  const CancelToken stop;
+  const CancelToken both = CancelToken::of_epoch(epoch).also(stop);
+  CHECK_FALSE(both.cancelled());
+  stop.cancel();
+  CHECK(both.cancelled());
+}

@@ -1,0 +1,117 @@
+// A merge at work: side by side, renumbering, collisions.
+#include <atomic>
+#include <chrono>
+
+#include "resolve_world.h"
+
+using namespace muster;
+using namespace muster::testing;
+
+TEST_CASE("a merge asks its resolvers side by side") {
+  const Behaviour waits_for_the_other = [](int64_t, const CancelToken&) -> Result<BackendAnswer> {
+    static std::atomic<int> here{0};
+    ++here;
+    const int64_t end = monotonic_ns() + 5000 * kMillisecond;
+    while (here.load() < 2 && monotonic_ns() < end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (here.load() < 2) return Error{Code::kInternal, "the other one was not asked meanwhile", {}};
+    BackendAnswer answer;
+    (void)answer.spec.add_job("worker");
+    return answer;
+  };
+  CHECK(two_merged(waits_for_the_other, waits_for_the_other).answer().complete);
+}
+
+TEST_CASE("a merge ends with the first failure and does not wait for the others") {
+  const int64_t begin = monotonic_ns();
+  const ResolveFailure failure =
+      two_merged(hangs(), fails(Code::kPermissionDenied, "forbidden")).failure();
+  CHECK(monotonic_ns() - begin < 5000 * kMillisecond);
+  CHECK(failure.error.code == Code::kPermissionDenied);
+  CHECK(failure.error.message == "forbidden");
+  CHECK(failure.sources[1].status == "CANCELLED");
+}
+
+TEST_CASE("lists of one job are concatenated in config order and renumbered") {
+  const Snapshot snapshot = two_merged(Says().task("worker", 0, "a0:1").task("worker", 1, "a1:1"),
+                                       Says().task("ps", 0, "p:1").task("worker", 0, "b0:1"))
+                                .answer();
+  CHECK(address_of(snapshot, "worker", 1) == "a1:1");
+  CHECK(address_of(snapshot, "worker", 2) == "b0:1");
+  CHECK(snapshot.spec.jobs()[0].name == "worker");
+  CHECK(snapshot.spec.jobs()[1].name == "ps");
+}
+
+TEST_CASE("a map in one source makes the job a map: indices are taken as they are") {
+  const Snapshot snapshot =
+      two_merged(Says().task("worker", 0, "a0:1"), Says().task("worker", 3, "b3:1")).answer();
+  CHECK(address_of(snapshot, "worker", 0) == "a0:1");
+  CHECK(address_of(snapshot, "worker", 3) == "b3:1");
+}
+
+TEST_CASE(
+    "an index that two sources have is an error that names it, both sources and both addresses") {
+  const ResolveFailure failure =
+      two_merged(Says().task("worker", 0, "a0:1").task("worker", 3, "a3:1"),
+                 Says().task("worker", 3, "b3:1"))
+          .failure();
+  CHECK(failure.error.code == Code::kAlreadyExists);
+  CHECK(contains(
+      failure.error.message,
+      "worker 3 comes from two sources: cluster.merge[0] says a3:1, cluster.merge[1] says b3:1"));
+}
+
+TEST_CASE("an empty job does not turn two lists into a collision (UNION-4)") {
+  World world;
+  world.backend("a", Says().task("worker", 0, "a:1"))
+      .backend("empty", Says().job("worker"))
+      .backend("b", Says().task("worker", 0, "b:1"));
+  world.tree(merge_of({World::leaf("a"), World::leaf("empty"), World::leaf("b")}));
+  CHECK(address_of(world.answer(), "worker", 1) == "b:1");
+}
+
+TEST_CASE("ranks behind a source that misses a member stay where they will be") {
+  const Snapshot snapshot =
+      two_merged(
+          Says().task("worker", 0, "a0:1").expected("worker", 2).missing("worker", 1, "Pending"),
+          Says().task("worker", 0, "b0:1"))
+          .answer();
+  CHECK_FALSE(snapshot.complete);
+  CHECK(address_of(snapshot, "worker", 2) == "b0:1");
+  CHECK(snapshot.jobs[0].expected == 3);
+  CHECK(snapshot.jobs[0].missing[0].index == 1);
+}
+
+TEST_CASE("a gap that a missing member accounts for is not a map") {
+  const Snapshot snapshot =
+      two_merged(Says()
+                     .task("worker", 0, "a0:1")
+                     .task("worker", 2, "a2:1")
+                     .missing("worker", 1, "Pending"),
+                 Says().task("worker", 0, "b0:1").missing("worker", 1, "Failed"))
+          .answer();
+  CHECK(address_of(snapshot, "worker", 3) == "b0:1");
+  CHECK(snapshot.jobs[0].missing[1].index == 4);
+}
+
+TEST_CASE("one address for two tasks is a warning (UNION-6)") {
+  const Snapshot snapshot =
+      two_merged(Says().task("worker", 0, "a:1"), Says().task("worker", 0, "a:1")).answer();
+  REQUIRE(snapshot.warnings.size() == 1);
+  CHECK(snapshot.warnings[0] == "cluster: worker 0 and worker 1 have the same address a:1");
+}
+
+TEST_CASE("a merge with a chain inside names every source by its path") {
+  World world;
+  world.backend("a", Says().task("ps", 0, "p:1"))
+      .backend("b", fails(Code::kNotFound, "no"))
+      .backend("c", Says().task("worker", 0, "w:1"));
+  world.tree(merge_of({World::leaf("a"), chain_of({World::leaf("b"), World::leaf("c")})}));
+  const Snapshot snapshot = world.answer();
+  std::vector<std::string> paths;
+  for (const SourceRecord& source : snapshot.sources)
+    paths.push_back(source.path + "=" + source.status);
+  CHECK(paths == std::vector<std::string>{
+                     "cluster=OK", "cluster.merge[0]=OK", "cluster.merge[1]=OK",
+                     "cluster.merge[1].chain[0]=NOT_FOUND", "cluster.merge[1].chain[1]=OK"});
+}
