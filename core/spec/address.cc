@@ -242,18 +242,18 @@ Reason check_port(std::string_view text, uint16_t& port) {
   return {};
 }
 
-// Looks for what somebody meant who wrote a text with several ':' or none.
+// Looks for what somebody meant who wrote a text with several ':'.
 Reason explain_colons(std::string_view text) {
   if (const size_t scheme = text.find("://"); scheme != std::string_view::npos) {
     return "it starts with the scheme " + quote(text.substr(0, scheme + 3)) +
            "; write it without, the scheme is rpc_layer's";
   }
-  if (is_ipv6(text.substr(0, text.find('%'))))
+  std::string ignored;
+  if (check_ipv6(text, ignored).empty())
     return "an IPv6 address needs brackets and a port, as in " +
            quote("[" + std::string(text) + "]:8470");
   const size_t last = text.rfind(':');
-  if (last != std::string_view::npos &&
-      is_ipv6(text.substr(0, text.find('%') < last ? text.find('%') : last))) {
+  if (check_ipv6(text.substr(0, last), ignored).empty()) {
     return "an IPv6 address needs brackets, as in " +
            quote("[" + std::string(text.substr(0, last)) + "]" + std::string(text.substr(last)));
   }

@@ -1,7 +1,6 @@
 #include "core/spec/cluster_spec.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "core/spec/quote.h"
 
@@ -52,7 +51,6 @@ bool Job::dense() const {
 }
 
 const Task* Job::find(int64_t index) const {
-  if (index < 0 || index > std::numeric_limits<int32_t>::max()) return nullptr;
   if (static_cast<size_t>(index) < tasks.size() && tasks[static_cast<size_t>(index)].index == index)
     return &tasks[static_cast<size_t>(index)];
   const auto found =
@@ -127,7 +125,7 @@ Status ClusterSpec::add_tasks(std::string_view job_name, std::vector<Task> added
     if (twice != added.end()) return taken(job_name, *twice, *(twice + 1));
   }
   if (!added.empty() && added.front().index < 0) return negative(job_name, added.front().index);
-  if (const Job* job = find(job_name); job != nullptr && !job->tasks.empty()) {
+  if (const Job* job = find(job_name)) {
     for (const Task& task : added) {
       if (const Task* there = job->find(task.index)) return taken(job_name, *there, task);
     }

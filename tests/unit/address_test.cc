@@ -96,6 +96,8 @@ TEST_CASE("IPv6 without brackets is told where they belong") {
         "'fd00:0:0:0:0:0:0:1:8470' is not an address: an IPv6 address needs brackets, as in "
         "'[fd00:0:0:0:0:0:0:1]:8470'");
   CHECK(reason("fe80::1%eth0").find("needs brackets") != std::string::npos);
+  CHECK(reason("fe80::1%eth0:80").find("needs brackets, as in '[fe80::1%eth0]:80'") !=
+        std::string::npos);
   CHECK(reason("a:b:80").find("it has more than one ':'") != std::string::npos);
 }
 
@@ -110,6 +112,13 @@ TEST_CASE("a wrong bracket is told") {
   CHECK(reason("[::1%]:80").find("is not the zone") != std::string::npos);
   CHECK(reason("[::1%e th]:80").find("is not the zone") != std::string::npos);
   CHECK(reason("[::1%a%b]:80").find("is not the zone") != std::string::npos);
+  CHECK(reason("[::1%" + std::string(64, 'z') + "]:80").find("is not the zone") !=
+        std::string::npos);
+  comes_back("[::1%" + std::string(63, 'z') + "]:80");
+  CHECK(reason("[" + std::string(400, '1') + "]:80").find("is not an IPv6 address") !=
+        std::string::npos);
+  CHECK(reason(std::string_view("[::1\0]:80", 9)).find("is not an IPv6 address") !=
+        std::string::npos);
   CHECK(reason("::1]:80").find("is not an address") != std::string::npos);
 }
 
@@ -124,10 +133,14 @@ TEST_CASE("blanks, control characters and what no name has are refused, and show
   CHECK(reason("a b:80").find("it has a blank in it") != std::string::npos);
   CHECK(reason("a\n:80").find("'a\\x0a:80'") != std::string::npos);
   CHECK(reason(" h:80").find("blank") != std::string::npos);
+  CHECK(reason("a\tb:80").find("blank") != std::string::npos);
+  CHECK(reason("a b").find("blank") != std::string::npos);
+  CHECK(reason("a\x7f:80").find("control character") != std::string::npos);
   CHECK(reason(std::string_view("a\0b:80", 6))
             .find("'a\\x00b:80' is not an address: it has a control character") == 0);
   CHECK(reason("\x1b[31m:80").find('\x1b') == std::string::npos);
   CHECK(reason("h/x:80").find("has a '/' in it") != std::string::npos);
+  CHECK(reason("h/80").find("has a '/' in it") != std::string::npos);
   CHECK(reason("user@h:80").find("has a '@' in it") != std::string::npos);
   CHECK(reason("knoten-\xc3\xa4:80").find("'xn--' form") != std::string::npos);
   CHECK(reason("\xff:80").find("'\\xff:80'") == 0);
@@ -140,13 +153,16 @@ TEST_CASE("a name keeps the rules of names") {
   CHECK(reason("-oProxyCommand=x:80").find("starts with '-'") != std::string::npos);
   CHECK(reason("a.-b:80").find("starts with '-'") != std::string::npos);
   CHECK(reason(std::string(64, 'a') + ":80").find("longer than 63") != std::string::npos);
+  CHECK(reason(std::string(64, 'a') + ".b:80").find("longer than 63") != std::string::npos);
   comes_back(std::string(63, 'a') + ":80");
   std::string longest;
   for (int i = 0; i < 126; ++i) longest += "a.";
   comes_back(longest + "a:80");   // 253 characters
   comes_back(longest + "a.:80");  // and the dot of a complete name
   CHECK(reason(longest + "ab:80").find("longer than 253") != std::string::npos);
-  CHECK(reason(std::string(5000, 'a') + ":80").size() < 400);
+  const std::string endless = reason(std::string(5000, 'a') + ":80");
+  CHECK(endless.find("longer than 512 bytes") != std::string::npos);
+  CHECK(endless.size() < 400);
 }
 
 TEST_CASE("a name that ends in a number has to be IPv4") {
@@ -176,10 +192,33 @@ TEST_CASE("a host that is none, or a port out of range, is told") {
   says("[", 80, "the '[' has no ']' at the end");
   says("[]", 80, "is not an IPv6 address");
   says("grpc://h", 80, "it has a scheme");
+  says(std::string(513, 'a'), 80, "it is longer than 512 bytes");
   says("h", 0, "the port 0 of the host 'h' is out of range");
   says("h", -1, "out of range");
   says("h", 65536, "out of range");
   says("h", INT64_MAX, "out of range");
+}
+
+TEST_CASE("an address at the start of a list is read as it is read alone, or not at all") {
+  Address address;
+  AddressPool pool;
+  const auto reads = [&](const std::string& text) {
+    return Address::read_plain(text, address, pool);
+  };
+  for (const std::string alone :
+       {"a:1", "10.0.0.1:8470", "worker-0.ns.svc.cluster.local:65535", "sixteen.letters-:9"}) {
+    for (const char* rest : {"", "\"", ",b:2", " "}) {
+      CAPTURE(alone + rest);
+      REQUIRE(reads(alone + rest) == alone.size());
+      CHECK(address == *Address::parse(alone));
+    }
+  }
+  for (const char* text : {"", "a", "a:", "a/80", "a 80", "a:0", "a:080", "a:65536", "a:655351",
+                           ":80", "-a:80", "a..b:80", "1.2.3:80", "[::1]:80", "a.:80"}) {
+    CAPTURE(text);
+    CHECK(reads(text) == 0);
+    CHECK(address.to_string() == "sixteen.letters-:9");
+  }
 }
 
 }  // namespace

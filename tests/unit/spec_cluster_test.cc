@@ -148,6 +148,18 @@ TEST_CASE("a task that is not there is told with what is there") {
   CHECK(spec.task_address("chief", 0).error().message ==
         "there is no job 'chief' in the cluster; its jobs are 'worker', 'ps'");
   CHECK(spec.task_address("worker", -1).error().code == Code::kNotFound);
+  CHECK(spec.task_address("worker", int64_t{1} << 32).error().code == Code::kNotFound);
+}
+
+TEST_CASE("of many jobs or indices the first few are told") {
+  ClusterSpec spec;
+  for (int i = 0; i < 10; ++i) REQUIRE(spec.add_task("j", task(2 * i, "h:1")).ok());
+  for (int i = 0; i < 9; ++i) REQUIRE(spec.add_job("job" + std::to_string(i)).ok());
+  CHECK(spec.task_address("j", 1).error().message ==
+        "there is no task 1 in job 'j'; its indices are 0, 2, 4, 6, 8, 10, 12, 14 and more");
+  CHECK(spec.task_address("x", 0).error().message ==
+        "there is no job 'x' in the cluster; its jobs are 'j', 'job0', 'job1', 'job2', 'job3', "
+        "'job4', 'job5', 'job6' and 2 more");
 }
 
 TEST_CASE("a job name is valid text of 1 to 255 bytes without control characters") {

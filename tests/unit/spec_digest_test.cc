@@ -77,9 +77,11 @@ TEST_CASE("a diff tells what was added, removed and moved, by job and index") {
   add(before, "worker", 0, "a:1");
   add(before, "worker", 1, "b:1");
   add(before, "worker", 3, "d:1");
+  add(before, "worker", 4, "e:1");
   add(after, "worker", 0, "a:1");
   add(after, "worker", 1, "B:1");
   add(after, "worker", 2, "c:1");
+  add(after, "worker", 4, "e:1");
   add(after, "new", 0, "n:1");
 
   const std::vector<Change> changes = diff(before, after);
