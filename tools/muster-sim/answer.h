@@ -19,6 +19,10 @@ struct Call {
   std::string accept;
   std::string accept_encoding;
   std::string authorization;
+  std::string user_agent;
+  std::string content_type;
+  std::string metadata_flavor;   // of Google's metadata server
+  bool forwarded = false;        // it came through a proxy
   std::string certificate_user;  // CN of the verified client certificate, or empty
   std::string body;
 

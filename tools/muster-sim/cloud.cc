@@ -2,6 +2,7 @@
 #include "cloud.h"
 
 #include "continue_token.h"
+#include "google_error.h"
 #include "status.h"
 #include "tls_material.h"
 
@@ -27,12 +28,16 @@ Paging paging_of(const Call& call) {
   return out;
 }
 
-Answer faulty_answer(const Fault& fault, const Paging& paging) {
+Answer faulty_answer(const Fault& fault, const Paging& paging, bool google) {
   Answer answer;
   if (fault.body) {
     answer.status = fault.status == 0 ? 200 : fault.status;
     answer.content_type = fault.content_type;
     answer.append(*fault.body);
+    if (fault.retry_after)
+      answer.headers.emplace_back("Retry-After", std::to_string(*fault.retry_after));
+  } else if (google) {
+    answer = plain_google_error(fault.status, fault.message);
     if (fault.retry_after)
       answer.headers.emplace_back("Retry-After", std::to_string(*fault.retry_after));
   } else {
@@ -53,21 +58,36 @@ void give_tokens(std::vector<User>& users, const std::vector<User>& known) {
   }
 }
 
-Cloud::Cloud(Scenario scenario, bool with_tls, std::string server_address)
+Cloud::Cloud(Scenario scenario, bool with_tls, std::string server_address,
+             std::shared_ptr<const GoogleKey> key)
     : with_tls_(with_tls),
       server_address_(std::move(server_address)),
+      key_(std::move(key)),
       pods_(std::make_shared<History>(std::move(scenario.kubernetes.pods))) {
-  rules_ = make_rules(std::move(scenario.kubernetes));
+  rules_ = make_rules(std::move(scenario.kubernetes), std::move(scenario.google));
 }
 
-std::shared_ptr<Cloud::Rules> Cloud::make_rules(Kubernetes world) const {
+std::shared_ptr<Cloud::Rules> Cloud::make_rules(Kubernetes world, Google google) {
+  std::unique_ptr<ComputeApi> compute;
+  auto google_faults = google.faults;
+  const bool google_gzip = google.gzip;
+  if (google.on) {
+    if (key_ == nullptr) {
+      if (auto made = make_google_key()) key_ = std::make_shared<const GoogleKey>(std::move(*made));
+    }
+    if (tokens_ == nullptr) tokens_ = std::make_shared<GoogleTokens>(key_);
+    // Whoever is known to the API server has a token here too.
+    for (const auto& user : world.users) tokens_->accept(user.token);
+    compute = std::make_unique<ComputeApi>(std::move(google), tokens_);
+  }
   auto faults = world.faults;
   auto users = world.users;
   const bool gzip = world.gzip;
   world.pods.clear();  // they live in the history
   return std::shared_ptr<Rules>(
       new Rules{KubernetesApi(std::move(world), pods_, with_tls_, server_address_),
-                FaultPlan(std::move(faults)), std::move(users), gzip});
+                std::move(compute), FaultPlan(std::move(faults)),
+                FaultPlan(std::move(google_faults)), std::move(users), gzip, google_gzip});
 }
 
 std::shared_ptr<Cloud::Rules> Cloud::rules() const {
@@ -77,14 +97,19 @@ std::shared_ptr<Cloud::Rules> Cloud::rules() const {
 
 Cloud::Served Cloud::serve(const Call& call) {
   const auto now = rules();
-  const auto paging = paging_of(call);
+  const bool google = now->google != nullptr && ComputeApi::serves(call.path);
+  const auto paging =
+      google ? Paging{page_of_token(call.parameter("pageToken")), ""} : paging_of(call);
   Served out;
-  out.may_compress = now->gzip;
-  out.fault = now->faults.strike(call.method, call.path, call.query, paging.page);
+  // Google's front end compresses for those alone who say that they are able to, twice.
+  out.may_compress =
+      google ? now->google_gzip && call.user_agent.find("gzip") != std::string::npos : now->gzip;
+  out.fault = (google ? now->google_faults : now->faults)
+                  .strike(call.method, call.path, call.query, paging.page);
   if (out.fault && (out.fault->status != 0 || out.fault->body)) {
-    out.answer = faulty_answer(*out.fault, paging);
+    out.answer = faulty_answer(*out.fault, paging, google);
   } else {
-    out.answer = now->kubernetes.handle(call);
+    out.answer = google ? now->google->handle(call) : now->kubernetes.handle(call);
     if (out.fault && out.fault->retry_after) {
       out.answer.headers.emplace_back("Retry-After", std::to_string(*out.fault->retry_after));
     }
@@ -104,12 +129,16 @@ std::string Cloud::replace(const std::string& scenario_text) {
   if (world.users.front().token.empty()) world.users.front().token = known.front().token;
   give_tokens(world.users, known);
   pods_->replace(std::move(world.pods));
-  auto fresh = make_rules(std::move(world));
+  auto fresh = make_rules(std::move(world), std::move(scenario->google));
   const std::lock_guard lock(mutex_);
   rules_ = std::move(fresh);
   return {};
 }
 
-void Cloud::reset_faults() { rules()->faults.reset(); }
+void Cloud::reset_faults() {
+  const auto now = rules();
+  now->faults.reset();
+  now->google_faults.reset();
+}
 
 }  // namespace muster::sim

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "answer.h"
+#include "compute_api.h"
 #include "fault.h"
 #include "kubernetes_api.h"
 #include "scenario.h"
@@ -13,11 +14,12 @@
 namespace muster::sim {
 
 // The present rules of the simulated world: which module answers, and which faults strike.
-// Later modules (GCE, TPU) take their place beside the Kubernetes one here.
 class Cloud {
  public:
   // scenario: its users must have their tokens.
-  Cloud(Scenario scenario, bool with_tls, std::string server_address);
+  // key: of Google's service account; null makes one where the scenario has Google in it.
+  Cloud(Scenario scenario, bool with_tls, std::string server_address,
+        std::shared_ptr<const GoogleKey> key = nullptr);
 
   struct Served {
     Answer answer;
@@ -38,15 +40,18 @@ class Cloud {
   // One set of rules; requests under way keep the one they began with.
   struct Rules {
     KubernetesApi kubernetes;
-    FaultPlan faults;
+    std::unique_ptr<ComputeApi> google;  // null: this cloud has none
+    FaultPlan faults, google_faults;
     std::vector<User> users;
-    bool gzip;
+    bool gzip, google_gzip;
   };
   std::shared_ptr<Rules> rules() const;
-  std::shared_ptr<Rules> make_rules(Kubernetes world) const;
+  std::shared_ptr<Rules> make_rules(Kubernetes world, Google google);
 
   bool with_tls_;
   std::string server_address_;
+  std::shared_ptr<const GoogleKey> key_;
+  std::shared_ptr<GoogleTokens> tokens_;  // null until there is a key
   std::shared_ptr<History> pods_;
   mutable std::mutex mutex_;
   std::shared_ptr<Rules> rules_;  // guarded by mutex_

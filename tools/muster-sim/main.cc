@@ -86,6 +86,7 @@ std::string ready_line(const std::string& url, const std::string& address, int p
   path_or_null("client_certificate", files.authority.empty() ? "" : files.directory / "client.crt");
   path_or_null("client_key", files.authority.empty() ? "" : files.directory / "client.key");
   path_or_null("in_cluster", files.in_cluster);
+  path_or_null("google", files.google);
   out.close_object();
   return out.str();
 }
@@ -157,11 +158,17 @@ int run(const Options& options) {
   const bool v6 = options.listen.find(':') != std::string::npos;
   const auto address = fmt::format(fmt::runtime(v6 ? "[{}]:{}" : "{}:{}"), options.listen, *port);
   const auto url = (with_tls ? "https://" : "http://") + address;
+  std::shared_ptr<const GoogleKey> key;
+  if (scenario->google.on) {
+    auto made = make_google_key();
+    if (!made) return fail(kFailed, made.error());
+    key = std::make_shared<const GoogleKey>(std::move(*made));
+  }
   const auto files = write_run_files(options.tls_directory, options.kubeconfig_out, url, *scenario,
-                                     material.get());
+                                     material.get(), key.get());
   if (!files) return fail(kFailed, files.error());
 
-  Cloud cloud(std::move(*scenario), with_tls, address);
+  Cloud cloud(std::move(*scenario), with_tls, address, std::move(key));
   server.start(cloud, log);
 
   const auto line = ready_line(url, options.listen, *port, *files);

@@ -134,7 +134,7 @@ Result<fs::path> write_private_file(const fs::path& path, const std::string& tex
 
 Result<RunFiles> write_run_files(const fs::path& directory, const fs::path& kubeconfig_out,
                                  const std::string& url, const Scenario& scenario,
-                                 const TlsMaterial* material) {
+                                 const TlsMaterial* material, const GoogleKey* key) {
   const auto place = directory.empty() ? temporary_directory() : private_directory(directory);
   if (!place) return Failure{place.error()};
   RunFiles out;
@@ -160,6 +160,15 @@ Result<RunFiles> write_run_files(const fs::path& directory, const fs::path& kube
     files.emplace_back(out.in_cluster / "token", token);
     files.emplace_back(out.in_cluster / "ca.crt", authority);
     files.emplace_back(out.in_cluster / "namespace", main_namespace(scenario.kubernetes));
+  }
+  if (key != nullptr) {
+    out.google = out.directory / "google";
+    const auto made = private_directory(out.google);
+    if (!made) return Failure{made.error()};
+    const fs::path subject = out.google / "oidc_token";
+    files.emplace_back(subject, key->subject_token);
+    for (auto& [name, text] : credential_files(*key, url, subject.string()))
+      files.emplace_back(out.google / name, std::move(text));
   }
   if (!kubeconfig_out.empty()) files.emplace_back(kubeconfig_out, kubeconfig);
   for (const auto& [path, text] : files) {

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 
+#include "google_tokens.h"
 #include "result.h"
 #include "scenario.h"
 #include "tls_material.h"
@@ -16,6 +17,7 @@ struct RunFiles {
   std::filesystem::path token;
   std::filesystem::path authority;   // ca.crt; empty without TLS
   std::filesystem::path in_cluster;  // token, ca.crt and namespace; empty without TLS
+  std::filesystem::path google;      // credential files; empty without Google
   bool temporary = false;            // made by us: goes away with the server
 
   // Removes a temporary directory.
@@ -29,10 +31,11 @@ struct RunFiles {
 // kubeconfig_out  a further copy of the kubeconfig, or empty
 // world           its users must have their tokens
 // material        null without TLS
+// key             of Google's service account; null without Google
 Result<RunFiles> write_run_files(const std::filesystem::path& directory,
                                  const std::filesystem::path& kubeconfig_out,
                                  const std::string& url, const Scenario& world,
-                                 const TlsMaterial* material);
+                                 const TlsMaterial* material, const GoogleKey* key = nullptr);
 
 // Writes a file only this user can read, through a neighbour and a rename.
 Result<std::filesystem::path> write_private_file(const std::filesystem::path& path,

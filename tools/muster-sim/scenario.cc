@@ -149,6 +149,7 @@ Result<Scenario> read_scenario(const std::string& text, const std::string& file)
     scenario.tls = read_tls(top);
     scenario.kubernetes =
         read_kubernetes(top.get("kubernetes").value_or(YAML::Node(YAML::NodeType::Map)), problems);
+    if (const auto google = top.get("google")) scenario.google = read_google(*google, problems);
     top.finish();
   } catch (const YAML::Exception& error) {
     problems.add(error.mark, error.msg);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fault.h"
+#include "google.h"
 #include "object.h"
 #include "pod.h"
 #include "result.h"
@@ -60,6 +61,7 @@ struct Kubernetes {
 struct Scenario {
   TlsOptions tls;
   Kubernetes kubernetes;
+  Google google;
 };
 
 // Reads a scenario. Fails with every problem of the file, one a line, each with line and column.

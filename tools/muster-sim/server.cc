@@ -70,6 +70,10 @@ Call to_call(const httplib::Request& request) {
   }
   call.accept_encoding = request.get_header_value("Accept-Encoding");
   call.authorization = request.get_header_value("Authorization");
+  call.user_agent = request.get_header_value("User-Agent");
+  call.content_type = request.get_header_value("Content-Type");
+  call.metadata_flavor = request.get_header_value("Metadata-Flavor");
+  call.forwarded = request.has_header("X-Forwarded-For");
   call.certificate_user = certificate_user(request.ssl);
   call.body = request.body;
   return call;
