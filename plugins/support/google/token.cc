@@ -133,7 +133,7 @@ class Fetcher {
   // `claims` has all but the times.
   sdk::Result<std::string> jwt(JsonText&& claims, int64_t now) {
     // A replay knows no key, and nobody reads what would be signed with it.
-    if (file_.private_key == kRedacted) return std::string(kRedacted);
+    if (trimmed(file_.private_key) == kRedacted) return std::string(kRedacted);
     JsonText header;
     header.add("alg", "RS256").add("typ", "JWT");
     if (!file_.private_key_id.empty()) header.add("kid", file_.private_key_id);

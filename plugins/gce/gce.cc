@@ -1,0 +1,290 @@
+// The gce backend: the instances of a Compute Engine group, or of a filter, are its tasks.
+#include <fmt/format.h>
+
+#include <muster/plugin.hpp>
+
+#include "plugins/gce/compute.h"
+#include "plugins/gce/members.h"
+#include "plugins/gce/options.h"
+#include "plugins/support/google/metadata.h"
+#include "plugins/support/text.h"
+
+namespace muster::gce {
+namespace {
+
+using support::quote;
+using support::google::Credentials;
+using support::google::Metadata;
+
+// clang-format off
+MUSTER_DESCRIPTOR({
+  "name": "gce",
+  "version": "0.1.0",
+  "abi": {"major": 1, "minor": 0},
+  "description": "Instances of a Compute Engine group, or by filter or network tag, from the Compute Engine API.",
+  "license": "Apache-2.0",
+  "services": ["muster.environment/1", "muster.clock/1", "muster.http/1", "muster.process/1"],
+  "options": {
+    "type": "object",
+    "additionalProperties": false,
+    "properties": {
+      "project": {"description": "The project's id. Default: GOOGLE_CLOUD_PROJECT, the credentials', the metadata server's.", "type": "string", "minLength": 1},
+      "zone": {"description": "Where a zonal group is, or the instances of a filter. Default: of a group this VM's own; of a filter all zones.", "type": "string", "pattern": "^[a-z][-a-z0-9]*$"},
+      "region": {"description": "Where a regional managed group is.", "type": "string", "pattern": "^[a-z][-a-z0-9]*$"},
+      "instance_group": {"description": "Name of an instance group, managed or not.", "type": "string", "pattern": "^[a-z][-a-z0-9]*$"},
+      "filter": {"description": "Who the members are, as the API's lists take it: labels.job = vintage", "type": "string", "minLength": 1},
+      "tag": {"description": "Who the members are: those with this network tag; with 'filter' those of it that have the tag.", "type": "string", "minLength": 1},
+      "port": {
+        "description": "The port of every task: a number, the name of one of the group's named ports, or {metadata: KEY}.",
+        "type": ["integer", "string", "object"],
+        "minimum": 1,
+        "maximum": 65535,
+        "minLength": 1,
+        "required": ["metadata"],
+        "additionalProperties": false,
+        "properties": {"metadata": {"description": "Key of the instances' metadata that has the port.", "type": "string", "minLength": 1}},
+        "default": 8470
+      },
+      "task_type": {"description": "The job that the instances are.", "type": "string", "minLength": 1, "default": "worker"},
+      "task_id": {"description": "Which task this process is. Default: found by the metadata server.", "type": "integer", "minimum": 0},
+      "rpc_layer": {"description": "Scheme of master addresses; empty for none.", "type": "string", "default": "grpc"},
+      "address": {
+        "description": "internal: the IPv4 address in its network (IPv6 where there is no other). dns: NAME.ZONE.c.PROJECT.internal, or its custom host name. dns_global: NAME.c.PROJECT.internal.",
+        "enum": ["internal", "external", "internal_ipv6", "external_ipv6", "dns", "dns_global"],
+        "default": "internal"
+      },
+      "interface": {
+        "description": "The network interface: its number, or {network: NAME} or {subnetwork: NAME}.",
+        "type": ["integer", "object"],
+        "minimum": 0,
+        "maximum": 255,
+        "minProperties": 1,
+        "maxProperties": 1,
+        "additionalProperties": false,
+        "properties": {
+          "network": {"description": "The one in this network.", "type": "string", "minLength": 1},
+          "subnetwork": {"description": "The one in this subnetwork.", "type": "string", "minLength": 1}
+        },
+        "default": 0
+      },
+      "rank": {
+        "description": "name: natural order of names. physical_host: neighbours first, for placement policies. Or by the number in {label: KEY} or {metadata: KEY}.",
+        "type": ["string", "object"],
+        "pattern": "^(name|physical_host)$",
+        "minProperties": 1,
+        "maxProperties": 1,
+        "additionalProperties": false,
+        "properties": {
+          "label": {"description": "Key of the label that has the rank.", "type": "string", "minLength": 1},
+          "metadata": {"description": "Key of the metadata that has the rank.", "type": "string", "minLength": 1}
+        },
+        "default": "name"
+      },
+      "endpoint": {"description": "Base URL of the API with its path: https://compute.googleapis.com/compute/v1. For private endpoints and tests.", "type": "string", "pattern": "^https?://[^ ?#]+$"},
+      "credentials": {
+        "description": "default: Application Default Credentials. gcloud: the token of gcloud's own login. none: no token.",
+        "enum": ["default", "gcloud", "none"],
+        "default": "default"
+      },
+      "credentials_file": {"description": "A credential file, in place of GOOGLE_APPLICATION_CREDENTIALS.", "type": "string", "minLength": 1},
+      "access_token": {"description": "An access token.", "type": "string", "minLength": 1, "writeOnly": true},
+      "access_token_file": {"description": "A file with an access token.", "type": "string", "minLength": 1},
+      "quota_project": {"description": "The project whose quota counts. Default: GOOGLE_CLOUD_QUOTA_PROJECT, the credential file's.", "type": "string", "minLength": 1},
+      "universe_domain": {"description": "Whose APIs. Default: the credentials', which is googleapis.com.", "type": "string", "pattern": "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"}
+    }
+  }
+})
+// clang-format on
+
+// Up to so many bytes of names a list asks for them alone, whatever else is in their zones. A URL holds 2,048.
+constexpr size_t kNamesMaximum = 1000;
+
+class Gce {
+ public:
+  static sdk::Result<std::unique_ptr<Gce>> create(const sdk::Host&, std::string_view options) {
+    auto read = read_options(options);
+    if (!read) return std::move(read).failure();
+    return std::make_unique<Gce>(*std::move(read));
+  }
+
+  explicit Gce(Options options)
+      : options_(std::move(options)), credentials_(options_.credentials) {}
+
+  sdk::Status resolve(sdk::Call& call) {
+    if (auto found = credentials_.find(call); !found) return found;
+    auto place = find_place(call);
+    if (!place) return std::move(place).failure();
+    call.host().log(MUSTER_LOG_DEBUG,
+                    fmt::format("gce: project {}{}{}, {}", quote(place->project),
+                                place->scope.empty() ? "" : ", ", place->scope, place->base));
+    Compute compute(credentials_, *place, options_, call);
+    Options options = options_;
+    if (!options_.port.name.empty()) {
+      auto port = compute.group_port();
+      if (!port) return std::move(port).failure();
+      options.port.number = *port;
+    }
+    auto members = options_.group.empty() ? selected(compute, *place) : of_group(compute, *place);
+    if (!members) return std::move(members).failure();
+    push(*members, options, call);
+    return say_identity(*members, call);
+  }
+
+ private:
+  sdk::Result<Place> find_place(const sdk::Call& call) const {
+    Place out;
+    out.base = !options_.endpoint.empty()
+                   ? options_.endpoint
+                   : fmt::format("https://compute.{}/compute/v1", credentials_.universe());
+    out.project = !options_.project.empty() ? options_.project : credentials_.project();
+    const bool on_a_vm = Metadata::expected(call);
+    const auto own = [&](const char* path, const char* option) -> sdk::Result<std::string> {
+      const std::string hint = fmt::format("-O {}=...", option);
+      if (!on_a_vm)
+        return sdk::Failure{
+            MUSTER_E_INVALID_ARGUMENT,
+            fmt::format(
+                "nothing says the {}: not the option, not the {}, and this is no machine of "
+                "Google Cloud",
+                option,
+                option == std::string_view("project") ? "environment, not the credentials"
+                                                      : "region"),
+            {{"option", ""}, {"hint", hint}}};
+      auto said = Metadata::get(path, fmt::format("this machine's {}", option).c_str(), call);
+      if (!said) return std::move(said).failure().with("hint", hint);
+      if (!*said || (*said)->empty())
+        return sdk::Failure{MUSTER_E_INVALID_ARGUMENT,
+                            fmt::format("the metadata server does not know the {}", option),
+                            {{"option", ""}, {"hint", hint}}};
+      return std::string(last_segment(**said));
+    };
+    if (out.project.empty()) {
+      auto project = own("project/project-id", "project");
+      if (!project) return std::move(project).failure();
+      out.project = *std::move(project);
+    }
+    if (options_.group.empty()) return out;
+    std::string zone = options_.zone;
+    if (zone.empty() && options_.region.empty()) {
+      auto found = own("instance/zone", "zone");
+      if (!found) return std::move(found).failure();
+      zone = *std::move(found);
+    }
+    out.scope = zone.empty() ? "regions/" + options_.region : "zones/" + zone;
+    return out;
+  }
+
+  sdk::Result<Members> of_group(Compute& compute, const Place& place) {
+    auto group = compute.group(managed_);
+    if (!group) return std::move(group).failure();
+    if (group->members.empty())
+      return sdk::Failure{
+          MUSTER_E_NOT_FOUND,
+          fmt::format("instance group {} in {} of project {} has no instances",
+                      quote(options_.group), quote(place.scope), quote(place.project)),
+          {{"option", "/instance_group"}}};
+    const std::vector<std::string> zones = zones_to_ask(group->members);
+    std::vector<Instance> instances;
+    if (!zones.empty()) {
+      std::vector<std::string> names;
+      size_t size = 0;
+      for (const GroupMember& member : group->members) {
+        if (member.status.empty()) continue;
+        size += member.name.size() + 1;
+        names.push_back(member.name);
+      }
+      if (size > kNamesMaximum) names.clear();
+      auto found = compute.instances(zones.size() == 1 ? zones[0] : "", names, zones);
+      if (!found) return std::move(found).failure();
+      instances = *std::move(found);
+    }
+    return join(group->members, std::move(instances), options_);
+  }
+
+  sdk::Result<Members> selected(Compute& compute, const Place& place) {
+    auto instances = compute.instances(options_.zone, {}, {});
+    if (!instances) return std::move(instances).failure();
+    auto members = select(*std::move(instances), options_);
+    if (members && members->members.empty())
+      return sdk::Failure{
+          MUSTER_E_NOT_FOUND,
+          fmt::format("no instance in {} of project {} fits {}",
+                      options_.zone.empty() ? "any zone" : "zone " + quote(options_.zone),
+                      quote(place.project),
+                      options_.filter.empty() ? "the tag " + quote(options_.tag)
+                      : options_.tag.empty()
+                          ? "the filter " + quote(options_.filter, 500)
+                          : fmt::format("the filter {} and the tag {}", quote(options_.filter, 500),
+                                        quote(options_.tag))),
+          {{"option", options_.filter.empty() ? "/tag" : "/filter"}}};
+    return members;
+  }
+
+  static void push(const Members& members, const Options& options, sdk::Call& call) {
+    if (!options.rpc_layer.empty())
+      call.set_attribute(MUSTER_ATTRIBUTE_RPC_LAYER, options.rpc_layer);
+    call.set_attribute("rank", options.rank_rule());
+    call.add_job(options.job);
+    if (members.expected) call.set_expected(options.job, *members.expected);
+    for (const Member& member : members.members) {
+      if (call.refused()) return;
+      if (!member.missing.empty() || !member.instance) {
+        call.add_missing(options.job, member.index, member.name, member.missing);
+        continue;
+      }
+      const Instance& instance = *member.instance;
+      call.add_task({options.job, member.index, member.name, instance.host,
+                     instance.port != 0 ? instance.port : options.port.number});
+      const auto say = [&](const char* key, const std::string& value) {
+        if (!value.empty()) call.set_attribute(key, value);
+      };
+      say(MUSTER_ATTRIBUTE_UID, instance.id);
+      say(MUSTER_ATTRIBUTE_ZONE, instance.zone);
+      say(MUSTER_ATTRIBUTE_HOST, instance.physical_host);
+      say("machine.type", instance.machine_type);
+      say("provisioning", instance.provisioning);
+      say("template", member.template_name);
+      say("health", member.health);
+      say("accelerator.model", instance.accelerator);
+      if (instance.device_count == 0) continue;
+      say(MUSTER_ATTRIBUTE_ACCELERATOR_TYPE, instance.device);
+      say(MUSTER_ATTRIBUTE_ACCELERATOR_COUNT, std::to_string(instance.device_count));
+    }
+  }
+
+  // The instance id is that of one machine for ever, where a name goes from one to the next.
+  sdk::Status say_identity(const Members& members, sdk::Call& call) {
+    if (options_.task_id)
+      call.set_identity(options_.job, *options_.task_id, {}, "the option task_id says so");
+    if (!Metadata::expected(call)) return {};
+    if (own_id_.empty()) {
+      auto id = Metadata::get("instance/id", "find out which instance this is", call);
+      if (!id) {
+        if (call.cancelled()) return std::move(id).failure();
+        call.host().log(MUSTER_LOG_DEBUG,
+                        "gce: the metadata server does not say which instance this is");
+        return {};
+      }
+      if (!*id) return {};  // a pod's
+      own_id_ = **id;
+    }
+    for (const Member& member : members.members) {
+      if (!member.instance || member.instance->id != own_id_) continue;
+      call.set_identity(
+          options_.job, member.index, member.name,
+          fmt::format("the metadata server says that this is instance {}, which is {}", own_id_,
+                      quote(member.name)));
+    }
+    return {};
+  }
+
+  Options options_;
+  Credentials credentials_;
+  int managed_ = -1;    // whether the group is; -1: not known yet
+  std::string own_id_;  // of this machine, which it keeps
+};
+
+}  // namespace
+}  // namespace muster::gce
+
+MUSTER_PLUGIN(muster::gce::Gce, "gce", "0.1.0")

@@ -1,0 +1,155 @@
+#include "plugins/gce/group.h"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <algorithm>
+#include <array>
+
+#include "plugins/support/text.h"
+
+namespace muster::gce {
+namespace {
+
+using simdjson::dom::array;
+using simdjson::dom::element;
+using simdjson::dom::object;
+using support::quote;
+
+std::string_view text_at(element at, const char* pointer) {
+  std::string_view text;
+  return at.at_pointer(pointer).get_string().get(text) || !support::is_text(text)
+             ? std::string_view()
+             : text;
+}
+
+struct Words {
+  const char* word;
+  const char* meaning;
+};
+
+// Actions of a managed group during which a member is no task. VERIFYING and REFRESHING are of one that runs.
+constexpr std::array<Words, 10> kActions = {{
+    {"CREATING", "being created"},
+    {"CREATING_WITHOUT_RETRIES", "being created"},
+    {"RECREATING", "being recreated"},
+    {"DELETING", "being deleted by its group"},
+    {"ABANDONING", "being abandoned by its group"},
+    {"RESTARTING", "being restarted"},
+    {"RESUMING", "being resumed"},
+    {"STARTING", "being started"},
+    {"STOPPING", "being stopped by its group"},
+    {"SUSPENDING", "being suspended by its group"},
+}};
+
+constexpr std::array<Words, 9> kStatuses = {{
+    {"PROVISIONING", "resources are being found for it"},
+    {"STAGING", "it is about to boot"},
+    {"STOPPING", "it is being stopped"},
+    {"STOPPED", "it is stopped"},
+    {"SUSPENDING", "it is being suspended"},
+    {"SUSPENDED", "it is suspended"},
+    {"REPAIRING", "it failed and is being repaired"},
+    {"TERMINATED", "it is stopped"},
+    {"DEPROVISIONING", "its resources are being freed"},
+}};
+
+template <typename Table>
+std::string meaning_of(const Table& table, std::string_view word) {
+  for (const Words& one : table)
+    if (one.word == word) return one.meaning;
+  return "";
+}
+
+std::string why_not_running(const std::string& status, const std::string& message) {
+  if (status == "RUNNING") return "";
+  if (status.empty()) return "it has no status yet";
+  const std::string meaning = meaning_of(kStatuses, status);
+  std::string out = meaning.empty() ? status : fmt::format("{}: {}", status, meaning);
+  if (!message.empty()) out += fmt::format(" ({})", message.substr(0, 200));
+  return out;
+}
+
+}  // namespace
+
+const char* const kManagedFields =
+    "nextPageToken,managedInstances(instance,instanceStatus,currentAction,lastAttempt/errors/"
+    "errors(code,message),instanceHealth/detailedHealthState,version/instanceTemplate)";
+const char* const kMemberFields = "nextPageToken,items(instance,status)";
+
+sdk::Result<GroupPage> read_group(std::string_view json, bool managed) {
+  const auto wrong = [](std::string_view why) {
+    return sdk::Failure{
+        MUSTER_E_DATA_LOSS,
+        fmt::format("Compute Engine's list of a group's members cannot be understood: {}", why),
+        {}};
+  };
+  simdjson::dom::parser parser;
+  element root;
+  object whole;
+  if (const auto error = parser.parse(json.data(), json.size()).get(root))
+    return wrong(simdjson::error_message(error));
+  if (root.get_object().get(whole)) return wrong("it is no JSON object");
+  GroupPage out;
+  out.next = text_at(root, "/nextPageToken");
+  element list;
+  if (whole[managed ? "managedInstances" : "items"].get(list)) return out;  // absent when empty
+  array items;
+  if (list.get_array().get(items)) return wrong("its members are no list");
+  for (const element item : items) {
+    const std::string_view url = text_at(item, "/instance");
+    GroupMember member;
+    // From "projects/" on alone: the hosts before it differ.
+    member.name = last_segment(url);
+    member.zone = zone_of(url);
+    if (member.name.empty() || member.zone.empty()) return wrong("a member has no instance");
+    if (managed) {
+      member.status = text_at(item, "/instanceStatus");
+      member.action = text_at(item, "/currentAction");
+      const std::string_view code = text_at(item, "/lastAttempt/errors/errors/0/code");
+      const std::string_view message = text_at(item, "/lastAttempt/errors/errors/0/message");
+      if (!code.empty()) member.error = fmt::format("{}: {}", code, message.substr(0, 200));
+      member.template_name = last_segment(text_at(item, "/version/instanceTemplate"));
+      member.health = text_at(item, "/instanceHealth/0/detailedHealthState");
+    } else {
+      member.status = text_at(item, "/status");
+    }
+    out.members.push_back(std::move(member));
+  }
+  return out;
+}
+
+int64_t named_port(std::string_view json, const std::string& name, std::string& known) {
+  simdjson::dom::parser parser;
+  element root;
+  array ports;
+  if (parser.parse(json.data(), json.size()).get(root) ||
+      root.at_pointer("/namedPorts").get_array().get(ports))
+    return 0;
+  for (const element port : ports) {
+    const std::string_view called = text_at(port, "/name");
+    int64_t number = 0;
+    if (port["port"].get_int64().get(number) || number < 1 || number > 65535) continue;
+    if (called == name) return number;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", quote(called));
+  }
+  return 0;
+}
+
+std::string why_missing(const Instance& instance) {
+  return why_not_running(instance.status, instance.message);
+}
+
+std::string why_missing(const GroupMember& member, const Instance* instance) {
+  std::string doing = meaning_of(kActions, member.action);
+  if (!doing.empty()) {
+    if (!member.error.empty()) doing += "; the last attempt failed: " + member.error;
+    return doing;
+  }
+  if (instance != nullptr) return why_missing(*instance);
+  if (member.status.empty()) return "there is no instance yet";
+  const std::string not_running = why_not_running(member.status, "");
+  return not_running.empty() ? "it was gone when its address was asked for" : not_running;
+}
+
+}  // namespace muster::gce

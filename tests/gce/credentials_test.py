@@ -1,0 +1,156 @@
+"""Every kind of Google credentials against a cloud that checks them, and what a VM knows of itself."""
+import os
+import time
+import unittest
+
+from asking import ZONE, api_requests, ask, group, world
+
+MACHINE = f"  machine: {{instance: w-1, zone: {ZONE}}}\n"
+
+
+def metadata(sim):
+    """What puts a run onto the VM of the sim."""
+    return {"GCE_METADATA_HOST": sim.ready["url"].removeprefix("http://")}
+
+
+class Kinds(unittest.TestCase):
+    def test_each_kind_of_credential_file_gets_in(self):
+        with world(group(2)) as sim:
+            for key, asked in {
+                "service_account.json": [],
+                "authorized_user.json": ["/token"],
+                "external_account.json": ["/v1/token", "generateAccessToken"],
+                "impersonated.json": ["/token", "generateAccessToken"],
+            }.items():
+                with self.subTest(key):
+                    sim.reset()
+                    run = ask(sim, key=key)
+                    self.assertEqual(run.code, 0, run)
+                    others = [one["path"] for one in sim.requests() if not one["path"].startswith("/compute/")]
+                    self.assertEqual(len(others), len(asked), others)
+                    for path, end in zip(others, asked):
+                        self.assertTrue(path.endswith(end), path)
+
+    def test_a_service_account_goes_to_the_token_endpoint_where_its_own_token_is_refused(self):
+        with world("  self_signed: false\n" + group(2)) as sim:
+            run = ask(sim)
+            self.assertEqual(run.code, 0, run)
+            self.assertEqual([one["status"] for one in sim.requests()], [401, 200, 200, 200])
+
+    def test_a_token_and_a_token_file_get_in_and_a_wrong_one_is_told(self):
+        with world(group(1)) as sim:
+            self.assertEqual(ask(sim, f"access_token={sim.token}", key=None).code, 0)
+            self.assertEqual(ask(sim, f"access_token_file={sim.ready['token_file']}", key=None).code, 0)
+            run = ask(sim, "access_token=not-a-token", key=None)
+            self.assertEqual(run.code, 13, run)
+            self.assertIn("refuses the token of the option access_token", run.all)
+            self.assertNotIn("not-a-token", run.all)
+
+    def test_gcloud_is_asked_for_its_token_when_that_is_wanted(self):
+        with world(group(1)) as sim:
+            folder = os.path.join(sim.folder.name, "bin")
+            os.mkdir(folder)
+            with open(os.path.join(folder, "gcloud"), "w") as file:
+                file.write(f'#!/bin/sh\n[ "$*" = "auth print-access-token --quiet" ] && echo {sim.token}\n')
+            os.chmod(os.path.join(folder, "gcloud"), 0o755)
+            run = ask(sim, "credentials=gcloud", key=None, env={"PATH": folder + ":" + os.environ["PATH"]})
+            self.assertEqual(run.code, 0, run)
+
+    def test_without_credentials_each_place_is_told_within_a_second(self):
+        with world(group(1)) as sim:
+            start = time.monotonic()
+            run = ask(sim, key=None, env={"GCE_METADATA_HOST": ""})
+            self.assertLess(time.monotonic() - start, 2.5)
+            self.assertEqual(run.code, 13, run)
+            for words in ("GOOGLE_APPLICATION_CREDENTIALS is not set", "application_default_credentials.json' does not exist",
+                          "metadata.google.internal", "gcloud auth application-default login"):
+                self.assertIn(words, run.all)
+
+    def test_a_clock_that_is_wrong_is_told_with_the_time(self):
+        with world("  clock_ahead: 2h\n" + group(1)) as sim:
+            run = ask(sim)
+            self.assertEqual(run.code, 13, run)
+            self.assertIn("invalid_grant", run.all)
+            self.assertIn("clock wrong? It says 20", run.all)
+
+    def test_a_token_that_expires_between_two_pages_is_renewed(self):
+        # The kept token is forgotten by the cloud after the first answer.
+        faults = '  faults: [{match: "GET /compute/v1/*instances*", page: 2, times: 1, status: 401}]\n'
+        with world(faults + "  page_size: 50\n" + group(101)) as sim:
+            run = ask(sim, key="authorized_user.json")
+            self.assertEqual(run.code, 0, run)
+            self.assertEqual(len(run.cluster()["worker"]), 101)
+            self.assertEqual([one["path"] for one in sim.requests()].count("/token"), 2)
+
+    def test_a_token_is_sent_to_no_stranger(self):
+        with world(group(1)) as sim:
+            run = ask(sim, "endpoint=https://compute.example.com/compute/v1")
+            self.assertEqual(run.code, 12, run)
+            self.assertIn("is not sent to 'https://compute.example.com/", run.all)
+
+    def test_no_secret_is_shown_or_recorded_and_a_recording_is_replayed(self):
+        with world(group(2)) as sim:
+            with open(os.path.join(sim.ready["google"], "authorized_user.json")) as file:
+                content = file.read()
+            recording = os.path.join(sim.folder.name, "recording.yaml")
+            for key in ("authorized_user.json", "service_account.json", "external_account.json"):
+                run = ask(sim, key=key, arguments=["--record", recording])
+                self.assertEqual(run.code, 0, run)
+                with open(recording) as file:
+                    recorded = file.read()
+                for secret in ("ya29.sim", "PRIVATE KEY", content.split('"refresh_token":"')[1].split('"')[0]):
+                    self.assertNotIn(secret, recorded)
+                before = len(sim.requests())
+                again = ask(sim, key=key, arguments=["--replay", recording])
+                self.assertEqual(again.code, 0, again)
+                self.assertEqual(again.cluster(), run.cluster())
+                self.assertEqual(len(sim.requests()), before)
+
+
+class Vm(unittest.TestCase):
+    def test_a_vm_needs_no_project_no_zone_and_no_key_and_knows_itself(self):
+        with world(MACHINE + group(3)) as sim:
+            run = ask(sim, "project=", "zone=", key=None, env=metadata(sim))
+            self.assertEqual(run.code, 0, run)
+            self.assertEqual(run.cluster()["worker"], [f"10.40.0.{n}:8470" for n in range(3)])
+            self.assertEqual((run.answer["task"]["type"], run.answer["task"]["index"]), ("worker", 1))
+            self.assertIn("which is 'w-1'", run.answer["task"]["evidence"][0])
+
+    def test_an_identity_that_contradicts_task_id_is_an_error(self):
+        with world(MACHINE + group(3)) as sim:
+            run = ask(sim, "task_id=2", env=metadata(sim))
+            self.assertNotEqual(run.code, 0, run)
+
+    def test_a_recreated_instance_of_the_same_name_is_another_machine(self):
+        with world(MACHINE + group(3)) as sim:
+            self.assertEqual(ask(sim, env=metadata(sim)).answer["task"]["index"], 1)
+        with world(MACHINE.replace("w-1", "elsewhere") + group(3)) as sim:
+            self.assertIsNone(ask(sim, env=metadata(sim)).answer["task"]["index"])
+
+    def test_a_vm_without_service_account_is_told(self):
+        with world(MACHINE.replace("}", ", service_account: none}") + group(1)) as sim:
+            run = ask(sim, key=None, env=metadata(sim))
+            self.assertEqual(run.code, 13, run)
+            self.assertIn("knows no service account", run.all)
+
+    def test_a_server_without_the_flavour_is_not_believed(self):
+        with world(MACHINE.replace("}", ", flavor: false}") + group(1)) as sim:
+            run = ask(sim, key=None, env=metadata(sim))
+            self.assertEqual(run.code, 14, run)
+            self.assertIn("without Metadata-Flavor: Google", run.all)
+
+    def test_the_metadata_server_is_asked_again_after_503_and_429(self):
+        for status in (503, 429):
+            faults = f'  faults: [{{match: "/computeMetadata/*", times: 1, status: {status}, headers: {{Metadata-Flavor: Google}}}}]\n'
+            with self.subTest(status), world(faults + MACHINE + group(1)) as sim:
+                self.assertEqual(ask(sim, key=None, env=metadata(sim)).code, 0)
+
+    def test_nobody_asks_a_metadata_server_where_the_credentials_are_given(self):
+        with world(MACHINE + group(1)) as sim:
+            run = ask(sim)
+            self.assertEqual(run.code, 0, run)
+            self.assertEqual(sim.requests(), api_requests(sim))
+
+
+if __name__ == "__main__":
+    unittest.main()
