@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -80,12 +81,16 @@ struct Turns {
   std::shared_ptr<const SinkCall> running;
 };
 
+// The function of the plugin that a call runs.
+using PluginFunction =
+    std::function<int32_t(muster_resolver*, const muster_call_v1*, muster_error*)>;
+
 // One call on its way: filled in by the thread that runs it, while the waiting one may have given up.
 struct Running {
   std::shared_ptr<Instance> instance;
   std::shared_ptr<Turns> turns;
   std::shared_ptr<SinkCall> call;
-  int32_t (*function)(muster_resolver*, const muster_call_v1*, muster_error*);
+  PluginFunction function;
   std::optional<Result<BackendAnswer>> answer;  // under turns->mutex
 };
 
@@ -149,6 +154,30 @@ class PluginBackend : public Backend {
     return run(call, instance_->library().watch().watch, cancel, own);
   }
 
+  bool can_say_needs() const override {
+    return instance_->library().permissions().permissions != nullptr;
+  }
+  Result<Needs> needs(std::shared_ptr<Session> session, int64_t deadline_ns,
+                      const CancelToken& cancel, NeedsRequest request) override {
+    const CancelToken own = cancel.child();
+    const auto call = make_call(std::move(session), deadline_ns, own);
+    call->ask_needs();
+    // The plugin may hold it for longer than this function does.
+    const auto function =
+        [ask = instance_->library().permissions().permissions, kept = std::move(request)](
+            muster_resolver* resolver, const muster_call_v1* table, muster_error* error) {
+          muster_permissions_request_v1 asked = {};
+          asked.struct_size = sizeof asked;
+          asked.flags = kept.watch ? MUSTER_PERMISSIONS_WATCH : 0;
+          asked.principal = kept.principal.c_str();
+          asked.principal_size = kept.principal.size();
+          return ask(resolver, &asked, table, error);
+        };
+    BackendOutcome outcome = run(call, function, cancel, own);
+    if (!outcome.answer) return std::move(outcome.answer).error();
+    return call->take_needs();
+  }
+
   std::string progress() const override {
     const std::lock_guard lock(turns_->mutex);
     return turns_->running == nullptr ? std::string() : turns_->running->progress();
@@ -163,7 +192,7 @@ class PluginBackend : public Backend {
     call->set_http(instance_->http());
     return call;
   }
-  BackendOutcome run(const std::shared_ptr<SinkCall>& call, decltype(Running::function) function,
+  BackendOutcome run(const std::shared_ptr<SinkCall>& call, PluginFunction function,
                      const CancelToken& cancel, const CancelToken& own);
   Error error(Code code, const char* duty, std::string message) const;
   Status take_turn(const std::shared_ptr<SinkCall>& call, int64_t deadline_ns,
@@ -262,15 +291,14 @@ Error PluginBackend::give_up(const SinkCall& call, bool cancelled) const {
           progress.empty() ? "" : ", while waiting for: " + progress));
 }
 
-BackendOutcome PluginBackend::run(const std::shared_ptr<SinkCall>& call,
-                                  decltype(Running::function) function, const CancelToken& cancel,
-                                  const CancelToken& own) {
+BackendOutcome PluginBackend::run(const std::shared_ptr<SinkCall>& call, PluginFunction function,
+                                  const CancelToken& cancel, const CancelToken& own) {
   const int64_t deadline_ns = call->deadline_ns();
   if (Status turn = take_turn(call, deadline_ns, cancel); !turn)
     return {std::move(turn).error(), {}};
 
-  const auto running =
-      std::make_shared<Running>(Running{instance_, turns_, call, function, std::nullopt});
+  const auto running = std::make_shared<Running>(
+      Running{instance_, turns_, call, std::move(function), std::nullopt});
   Result<std::thread> runner = start_thread(instance_->name(), [running] { run_call(running); });
   if (!runner) {
     leave(turns_, nullptr);

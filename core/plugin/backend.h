@@ -12,6 +12,7 @@
 #include "core/cancel.h"
 #include "core/config/config.h"
 #include "core/plugin/finder.h"
+#include "core/plugin/needs.h"
 #include "core/resolve/snapshot.h"
 #include "core/result.h"
 #include "core/service/host.h"
@@ -72,6 +73,16 @@ class Backend {
   virtual BackendOutcome watch(std::shared_ptr<Session> /*session*/, const CancelToken& /*cancel*/,
                                std::function<void(BackendOutcome)> /*committed*/) {
     return {Error{Code::kUnimplemented, "this backend cannot be watched", {}}, {}};
+  }
+  // NOLINTEND(performance-unnecessary-value-param)
+
+  // Whether the plugin can say what it needs to be allowed to do (muster.permissions/1).
+  virtual bool can_say_needs() const { return false; }
+  // What that is, with the same promises as resolve. Needs can_say_needs().
+  // NOLINTBEGIN(performance-unnecessary-value-param): as above
+  virtual Result<Needs> needs(std::shared_ptr<Session> /*session*/, int64_t /*deadline_ns*/,
+                              const CancelToken& /*cancel*/, NeedsRequest /*request*/) {
+    return Error{Code::kUnimplemented, "this backend does not say what it needs", {}};
   }
   // NOLINTEND(performance-unnecessary-value-param)
 

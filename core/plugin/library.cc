@@ -229,13 +229,19 @@ Status PluginLibrary::take_table(const muster_plugin_v1* theirs) {
   can_interrupt_ = table_.interrupt != nullptr;
   if (table_.interrupt == nullptr) table_.interrupt = ignore_interrupt;
   if (table_.get_extension == nullptr) table_.get_extension = no_extension;
+  if (Status status = take_extension(MUSTER_WATCH_V1, watch_, &muster_watch_v1::watch); !status)
+    return status;
+  return take_extension(MUSTER_PERMISSIONS_V1, permissions_, &muster_permissions_v1::permissions);
+}
+
+template <typename Table, typename Function>
+Status PluginLibrary::take_extension(const char* id, Table& table, Function Table::*function) {
   const void* extension = nullptr;
-  const auto thrown = catch_exception([&] { extension = table_.get_extension(MUSTER_WATCH_V1); });
+  const auto thrown = catch_exception([&] { extension = table_.get_extension(id); });
   if (thrown) return refuse(found_, "MP-13", fmt::format("get_extension failed: {}", *thrown));
   if (extension != nullptr &&
-      (!copy_struct(static_cast<const muster_watch_v1*>(extension), watch_) ||
-       watch_.watch == nullptr))
-    return refuse(found_, "MP-3", "its extension muster.watch/1 has no function");
+      (!copy_struct(static_cast<const Table*>(extension), table) || table.*function == nullptr))
+    return refuse(found_, "MP-3", fmt::format("its extension {} has no function", id));
   return {};
 }
 

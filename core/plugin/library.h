@@ -35,11 +35,17 @@ class PluginLibrary {
   // The extension muster.watch/1; its function is null when the plugin has none.
   const muster_watch_v1& watch() const { return watch_; }
 
+  // The extension muster.permissions/1, likewise.
+  const muster_permissions_v1& permissions() const { return permissions_; }
+
   // Calls the entry and takes its table over. For load_plugin alone.
   Status enter(const Log& log);
 
  private:
   Status take_table(const muster_plugin_v1* theirs);
+  // The table of an extension, if there is one; the function that it is about is there then.
+  template <typename Table, typename Function>
+  Status take_extension(const char* id, Table& table, Function Table::*function);
 
   FoundPlugin found_;
   std::unique_ptr<boost::dll::shared_library> library_;
@@ -47,6 +53,7 @@ class PluginLibrary {
   muster_plugin_v1 table_{};
   bool can_interrupt_ = false;
   muster_watch_v1 watch_{};
+  muster_permissions_v1 permissions_{};
 };
 
 }  // namespace muster

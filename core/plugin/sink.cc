@@ -12,6 +12,8 @@
 namespace muster {
 namespace {
 
+constexpr size_t kPermissionsMaximum = 1000;  // MP-9
+
 // A text as pointer and size crossed (MP-4). `what` names it in the refusal.
 Checked read_text(const char* text, uint64_t size, const char* what, std::string_view& out) {
   out = {};
@@ -183,6 +185,46 @@ struct SinkCall::Functions {
     });
     return pushed != MUSTER_OK ? pushed : code;
   }
+
+  // A push that belongs to permissions alone.
+  template <typename Body>
+  static int32_t push_need(const muster_call_v1* call, Body&& body) {
+    if (call != nullptr && !of(call).needs_) return MUSTER_E_FAILED_PRECONDITION;
+    return push(call, [&](Staging&) { return body(of(call)); });
+  }
+
+  static int32_t add_permission(const muster_call_v1* call, const muster_permission_v1* pushed) {
+    return push_need(call, [&](SinkCall& sink) -> Checked {
+      muster_permission_v1 theirs;
+      if (Checked wrong = read_struct(pushed, theirs, "muster_permission_v1")) return wrong;
+      std::string_view kind, principal, scope, rule;
+      if (Checked wrong = read_text(theirs.principal_kind, theirs.principal_kind_size,
+                                    "the kind of a permission's principal", kind))
+        return wrong;
+      if (Checked wrong = read_text(theirs.principal, theirs.principal_size,
+                                    "the principal of a permission", principal))
+        return wrong;
+      if (Checked wrong =
+              read_text(theirs.scope, theirs.scope_size, "the scope of a permission", scope))
+        return wrong;
+      if (Checked wrong =
+              read_text(theirs.rule, theirs.rule_size, "the rule of a permission", rule))
+        return wrong;
+      return sink.add_permission(
+          {std::string(kind), std::string(principal), std::string(scope), std::string(rule)});
+    });
+  }
+
+  static int32_t set_grant(const muster_call_v1* call, const char* command, uint64_t command_size,
+                           const char* text, uint64_t text_size) {
+    return push_need(call, [&](SinkCall& sink) -> Checked {
+      std::string_view name, grant;
+      if (Checked wrong = read_text(command, command_size, "the command of a grant", name))
+        return wrong;
+      if (Checked wrong = read_text(text, text_size, "the text of a grant", grant)) return wrong;
+      return sink.set_grant(name, grant);
+    });
+  }
 };
 
 SinkCall::SinkCall(std::shared_ptr<Session> session, std::string path, std::string backend,
@@ -203,6 +245,25 @@ SinkCall::SinkCall(std::shared_ptr<Session> session, std::string path, std::stri
   table_.add_warning = Functions::add_warning;
   table_.mark_secret = Functions::mark_secret;
   table_.commit = Functions::commit;
+  table_.add_permission = Functions::add_permission;
+  table_.set_grant = Functions::set_grant;
+}
+
+Checked SinkCall::add_permission(Permission permission) {
+  if (permission.scope.empty() || permission.rule.empty())
+    return Refusal{"MP-24", "a permission has an empty scope or rule"};
+  if (needs_->permissions.size() == kPermissionsMaximum)
+    return Refusal{"MP-9", fmt::format("more than {} permissions", kPermissionsMaximum)};
+  needs_->permissions.push_back(std::move(permission));
+  return {};
+}
+
+Checked SinkCall::set_grant(std::string_view command, std::string_view text) {
+  if (command.empty() || text.empty())
+    return Refusal{"MP-24", "a grant has an empty command or text"};
+  needs_->command = session().secrets().redact(command);
+  needs_->text = session().secrets().redact(text);
+  return {};
 }
 
 int32_t SinkCall::refuse(Refusal refusal) {
@@ -289,6 +350,8 @@ Result<BackendAnswer> SinkCall::finish(int32_t code, Error error) {
   }
   if (committed_ != nullptr)
     return misbehaved("MP-23", "watch returned OK; it goes on until it is cancelled or fails");
+  if (needs_ && !needs_->permissions.empty() && needs_->text.empty())
+    return misbehaved("MP-24", "permissions returned OK with permissions and no grant of them");
   return take();
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "core/plugin/needs.h"
 #include "core/plugin/staging.h"
 #include "core/service/call.h"
 
@@ -28,6 +29,10 @@ class SinkCall : public Call {
   // Makes this the call of a watch: each snapshot that the plugin commits is given to `committed`, on the plugin's thread.
   void watch(std::function<void(BackendAnswer)> committed) { committed_ = std::move(committed); }
 
+  // Makes this the call of muster.permissions/1: what the plugin says is kept for take_needs, once finish was good.
+  void ask_needs() { needs_.emplace(); }
+  Needs take_needs() { return *std::move(needs_); }
+
   // The thread that runs the plugin's function says so before it does; pushes from others are refused (MP-15).
   void begin() { thread_ = std::this_thread::get_id(); }
 
@@ -43,7 +48,11 @@ class SinkCall : public Call {
  private:
   struct Functions;  // the C functions of the table
 
-  const char* function() const { return committed_ == nullptr ? "resolve" : "watch"; }
+  const char* function() const {
+    return needs_ ? "permissions" : committed_ == nullptr ? "resolve" : "watch";
+  }
+  Checked add_permission(Permission permission);
+  Checked set_grant(std::string_view command, std::string_view text);
   // What was staged, checked as a whole.
   Result<BackendAnswer> take();
   int32_t commit();
@@ -60,6 +69,7 @@ class SinkCall : public Call {
   std::optional<Refusal> refusal_;
   std::function<void(BackendAnswer)> committed_;
   std::optional<Error> refused_commit_;
+  std::optional<Needs> needs_;
 };
 
 }  // namespace muster

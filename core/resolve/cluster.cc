@@ -73,6 +73,14 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
+// An error about an option shows the option's place in the config.
+Error placed(const Config& config, const ResolverConfig& leaf, Error error) {
+  const auto mark = leaf.option_marks.find(error.detail("option"));
+  if (!error.detail("option").empty() && mark != leaf.option_marks.end())
+    error.message = show_place(config, mark->second, error.message);
+  return error;
+}
+
 // One resolve of a tree.
 class Asking {
  public:
@@ -139,7 +147,8 @@ class Asking {
     BackendOutcome outcome = node.backend->resolve(session_, deadline_ns, cancel);
     record.requests = std::move(outcome.requests);
     if (!outcome.answer)
-      return {placed(*node.config, std::move(outcome.answer).error()), {std::move(record)}};
+      return {placed(config_, *node.config, std::move(outcome.answer).error()),
+              {std::move(record)}};
     BackendAnswer& answer = *outcome.answer;
     Part part{record.path,
               std::move(answer.spec),
@@ -148,15 +157,6 @@ class Asking {
               std::move(answer.attributes),
               std::move(answer.warnings)};
     return {std::move(part), {std::move(record)}};
-  }
-
-  // An error about an option shows the option's place in the config.
-  Error placed(const ResolverConfig& leaf, Error error) const {
-    const auto mark = leaf.option_marks.find(error.detail("option"));
-    if (!error.detail("option").empty() && mark != leaf.option_marks.end()) {
-      error.message = show_place(config_, mark->second, error.message);
-    }
-    return error;
   }
 
   NodeOutcome ask_chain(const Node& node, int64_t deadline_ns, const CancelToken& cancel) const {
@@ -277,14 +277,7 @@ Status make_nodes(const Config& config, const ResolverConfig& resolver,
   node.config = &resolver;
   if (resolver.kind == ResolverConfig::Kind::kLeaf) {
     auto backend = factory(resolver);
-    if (!backend) {
-      Error error = std::move(backend).error();
-      const auto mark = resolver.option_marks.find(error.detail("option"));
-      if (!error.detail("option").empty() && mark != resolver.option_marks.end()) {
-        error.message = show_place(config, mark->second, error.message);
-      }
-      return error;
-    }
+    if (!backend) return placed(config, resolver, std::move(backend).error());
     node.backend = std::move(*backend);
     return {};
   }
@@ -295,6 +288,11 @@ Status make_nodes(const Config& config, const ResolverConfig& resolver,
       return status;
   }
   return {};
+}
+
+void add_leaves(const Node& node, std::vector<const Node*>& leaves) {
+  if (node.backend != nullptr) leaves.push_back(&node);
+  for (const Node& child : node.children) add_leaves(child, leaves);
 }
 
 void add_progress(const Node& node, std::string& lines) {
@@ -338,6 +336,23 @@ std::variant<SnapshotPtr, ResolveFailure> Cluster::resolve(std::shared_ptr<Sessi
       assemble(std::move(*outcome.part), AssembleInput{&config, time_ns, outcome.sources});
   if (!snapshot) return ResolveFailure{std::move(snapshot).error(), std::move(outcome.sources)};
   return std::make_shared<const Snapshot>(std::move(*snapshot));
+}
+
+Result<std::vector<ResolverNeeds>> Cluster::needs(std::shared_ptr<Session> session,
+                                                  const CancelToken& cancel,
+                                                  const NeedsRequest& request) const {
+  const int64_t deadline_ns = monotonic_ns() + state_->config.timeout.count();
+  std::vector<const Node*> leaves;
+  add_leaves(state_->root, leaves);
+  std::vector<ResolverNeeds> all;
+  for (const Node* leaf : leaves) {
+    all.push_back({leaf->config->path, leaf->config->backend, std::nullopt});
+    if (!leaf->backend->can_say_needs()) continue;
+    auto needs = leaf->backend->needs(session, deadline_ns, cancel, request);
+    if (!needs) return placed(state_->config, *leaf->config, std::move(needs).error());
+    all.back().needs = *std::move(needs);
+  }
+  return all;
 }
 
 const Config& Cluster::config() const { return state_->config; }

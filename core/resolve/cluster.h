@@ -23,6 +23,13 @@ struct ResolveFailure {
   std::vector<SourceRecord> sources;
 };
 
+// What one resolver needs to be allowed to do; nothing: its backend does not say.
+struct ResolverNeeds {
+  std::string path;
+  std::string backend;
+  std::optional<Needs> needs;
+};
+
 // Makes a backend of a leaf: core/host gives one that finds and loads the plugin; tests give their own.
 using BackendFactory = std::function<Result<std::shared_ptr<Backend>>(const ResolverConfig& leaf)>;
 
@@ -34,6 +41,12 @@ class Cluster {
   // One snapshot, by config().timeout at the latest. The session belongs to this resolve alone.
   std::variant<SnapshotPtr, ResolveFailure> resolve(std::shared_ptr<Session> session,
                                                     const CancelToken& cancel);
+
+  // What each backend of the tree needs to be allowed to do, in the order of the config, by config().timeout. The first that
+  // cannot find out ends it; one that has no way to say (can_say_needs) is told without.
+  Result<std::vector<ResolverNeeds>> needs(std::shared_ptr<Session> session,
+                                           const CancelToken& cancel,
+                                           const NeedsRequest& request) const;
 
   const Config& config() const;
   std::string progress() const;  // one line for each running resolver

@@ -159,22 +159,28 @@ sdk::Result<Loaded> load_kubeconfig(const Files& files, sdk::Call& call) {
   return out;
 }
 
-sdk::Result<Access> from_kubeconfig(const Options& options, const Loaded& loaded, ExecCache& cache,
-                                    sdk::Call& call) {
-  const std::string& read = loaded.read;
+// The entries that the options choose of them.
+sdk::Result<Chosen> choose(const Options& options, const Loaded& loaded, sdk::Call& call) {
   auto chosen = choose_context(loaded.config, options.context);
   if (!chosen) {
     sdk::Failure failure = std::move(chosen).failure();
     if (failure.message.rfind("the kubeconfig", 0) == 0)
-      failure.message = fmt::format("{}: {}", read, failure.message);
+      failure.message = fmt::format("{}: {}", loaded.read, failure.message);
     return failure;
   }
-  Access access;
-  access.origin = fmt::format("context {} of {}", quote(chosen->context), read);
-  access.name_space = chosen->name_space;
   // In a pod the context of a kubeconfig that names none means the pod's own, to kubectl.
-  if (access.name_space.empty() && why_not_within(call).empty())
-    access.name_space = own_namespace(call);
+  if (chosen->name_space.empty() && why_not_within(call).empty())
+    chosen->name_space = own_namespace(call);
+  return chosen;
+}
+
+sdk::Result<Access> from_kubeconfig(const Options& options, const Loaded& loaded, ExecCache& cache,
+                                    sdk::Call& call) {
+  auto chosen = choose(options, loaded, call);
+  if (!chosen) return std::move(chosen).failure();
+  Access access;
+  access.origin = fmt::format("context {} of {}", quote(chosen->context), loaded.read);
+  access.name_space = chosen->name_space;
   access.settings = fmt::format("cluster {} ({})", quote(chosen->cluster_name),
                                 chosen->cluster.place.to_string());
   if (!chosen->user_name.empty())
@@ -202,6 +208,14 @@ sdk::Result<Access> from_kubeconfig(const Options& options, const Loaded& loaded
 }
 
 }  // namespace
+
+std::string own_token(sdk::Call& call) {
+  const auto token =
+      call.file(service_account_file("token"), kFileMaximum, MUSTER_FILE_SECRET, true);
+  if (!token) return "";
+  call.mark_secret(support::trimmed(*token));
+  return std::string(support::trimmed(*token));
+}
 
 std::string own_namespace(sdk::Call& call) {
   if (const auto set = call.variable("POD_NAMESPACE"); set && !set->empty())
@@ -266,11 +280,16 @@ sdk::Result<sdk::Response> Access::send(muster_http_request_v1 request, sdk::Cal
 namespace {
 
 // kubectl's choice: a kubeconfig that says where to go, else the pod's service account.
-sdk::Result<Access> locate(const Options& options, ExecCache& cache, sdk::Call& call) {
+struct Way {
+  bool within_cluster = false;
+  Loaded loaded;
+};
+
+sdk::Result<Way> choose_way(const Options& options, sdk::Call& call) {
   const Files files = kubeconfig_files(options, call);
   if (options.location != Location::kWithinCluster) {
     auto loaded = load_kubeconfig(files, call);
-    if (loaded && loaded->chooses(options)) return from_kubeconfig(options, *loaded, cache, call);
+    if (loaded && loaded->chooses(options)) return Way{false, *std::move(loaded)};
     const bool may_be_within =
         options.location == Location::kAuto && !options.kubeconfig && !options.context;
     const std::string why_not = may_be_within ? why_not_within(call) : "";
@@ -279,8 +298,8 @@ sdk::Result<Access> locate(const Options& options, ExecCache& cache, sdk::Call& 
         !loaded && files.by_default && loaded.failure().code == MUSTER_E_PERMISSION_DENIED;
     if (!loaded && !(foreign_home && may_be_within && why_not.empty()))
       return std::move(loaded).failure();
-    if (may_be_within && why_not.empty()) return from_within(call);
-    if (!loaded->read.empty()) return from_kubeconfig(options, *loaded, cache, call);
+    if (may_be_within && why_not.empty()) return Way{true, {}};
+    if (!loaded->read.empty()) return Way{false, *std::move(loaded)};
     return sdk::Failure{MUSTER_E_FAILED_PRECONDITION,
                         may_be_within
                             ? fmt::format("not in a pod: {}; and {}", why_not, loaded->absent)
@@ -294,24 +313,41 @@ sdk::Result<Access> locate(const Options& options, ExecCache& cache, sdk::Call& 
                     "account: {}",
                     why_not),
         {}};
-  return from_within(call);
+  return Way{true, {}};
+}
+
+// What the options say over what was found.
+std::string name_space_of(const Options& options, std::string found) {
+  if (options.all_namespaces) return "";
+  if (options.name_space) return *options.name_space;
+  return found.empty() ? "default" : found;
 }
 
 }  // namespace
 
 sdk::Result<Access> find_access(const Options& options, bool watching, ExecCache& cache,
                                 sdk::Call& call) {
-  auto access = locate(options, cache, call);
+  auto way = choose_way(options, call);
+  if (!way) return std::move(way).failure();
+  auto access =
+      way->within_cluster ? from_within(call) : from_kubeconfig(options, way->loaded, cache, call);
   if (!access) return access;
-  if (options.name_space) access->name_space = *options.name_space;
-  if (options.all_namespaces) access->name_space.clear();
+  access->name_space = name_space_of(options, access->name_space);
   access->needed = needed_permissions(options, watching);
-  if (!options.all_namespaces && access->name_space.empty()) access->name_space = "default";
   call.host().log(MUSTER_LOG_DEBUG,
                   fmt::format("kubernetes: {}, server {}, {}", access->origin, access->server,
                               options.all_namespaces ? "all namespaces"
                                                      : "namespace " + quote(access->name_space)));
   return access;
+}
+
+sdk::Result<Where> find_where(const Options& options, sdk::Call& call) {
+  auto way = choose_way(options, call);
+  if (!way) return std::move(way).failure();
+  if (way->within_cluster) return Where{name_space_of(options, own_namespace(call)), true};
+  auto chosen = choose(options, way->loaded, call);
+  if (!chosen) return std::move(chosen).failure();
+  return Where{name_space_of(options, chosen->name_space), false};
 }
 
 }  // namespace muster::kubernetes

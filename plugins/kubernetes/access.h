@@ -57,6 +57,16 @@ struct Access {
 sdk::Result<Access> find_access(const Options& options, bool watching, ExecCache& cache,
                                 sdk::Call& call);
 
+// Where the members are looked for, by the environment and files alone: as find_access finds it, without credentials.
+struct Where {
+  std::string name_space;       // "": all
+  bool within_cluster = false;  // as the pod's service account
+};
+sdk::Result<Where> find_where(const Options& options, sdk::Call& call);
+
+// The token of this pod's service account, told as a secret; "" when there is none.
+std::string own_token(sdk::Call& call);
+
 // This pod's namespace when the process runs in one: POD_NAMESPACE, else the service account's file; else "".
 std::string own_namespace(sdk::Call& call);
 

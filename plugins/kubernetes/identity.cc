@@ -13,7 +13,6 @@ namespace {
 
 using support::quote;
 
-constexpr const char* kToken = "/var/run/secrets/kubernetes.io/serviceaccount/token";
 constexpr uint64_t kFileMaximum = uint64_t{1} << 20;
 
 class Teller {
@@ -119,10 +118,7 @@ Evidence find_evidence(const Access& access, const Options& options, sdk::Call& 
   found.name = variable("POD_NAME");
   found.ip = variable("POD_IP");
   // Kubernetes makes a token for one pod and writes into it for which.
-  if (const auto token = call.file(kToken, kFileMaximum, MUSTER_FILE_SECRET, true)) {
-    call.mark_secret(support::trimmed(*token));
-    found.token = pod_of_token(support::trimmed(*token));
-  }
+  found.token = pod_of_token(own_token(call));
   // Elsewhere HOSTNAME is that of some machine, which may be called like a pod.
   if (access.within_cluster || call.variable("KUBERNETES_SERVICE_HOST"))
     found.host_name = variable("HOSTNAME");
@@ -146,27 +142,40 @@ void say_identity(const std::vector<JobMembers>& jobs, const Evidence& evidence,
   Teller(jobs, evidence, options, call).tell_all();
 }
 
-OwnPod pod_of_token(std::string_view token) {
+namespace {
+
+// The texts of the claims by their JSON pointers; "" for what is not there.
+std::vector<std::string> claims_of_token(std::string_view token,
+                                         std::initializer_list<const char*> pointers) {
+  std::vector<std::string> out(pointers.size());
   const size_t first = token.find('.');
-  if (first == std::string_view::npos) return {};
+  if (first == std::string_view::npos) return out;
   const size_t second = token.find('.', first + 1);
-  if (second == std::string_view::npos) return {};
+  if (second == std::string_view::npos) return out;
   std::string claims(token.substr(first + 1, second - first - 1));
   std::replace(claims.begin(), claims.end(), '-', '+');  // the alphabet of URLs
   std::replace(claims.begin(), claims.end(), '_', '/');
   const auto json = support::base64_decode(claims);
-  if (!json) return {};
+  if (!json) return out;
   simdjson::dom::parser parser;
   simdjson::dom::element root;
-  if (parser.parse(*json).get(root)) return {};
-  const auto text = [&](const char* pointer) {
+  if (parser.parse(*json).get(root)) return out;
+  for (size_t n = 0; n < out.size(); ++n) {
     std::string_view value;
-    return root.at_pointer(pointer).get_string().get(value) || !support::is_text(value)
-               ? std::string()
-               : std::string(value);
-  };
-  return {text("/kubernetes.io/namespace"), text("/kubernetes.io/pod/name"),
-          text("/kubernetes.io/pod/uid")};
+    if (!root.at_pointer(pointers.begin()[n]).get_string().get(value) && support::is_text(value))
+      out[n] = value;
+  }
+  return out;
 }
+
+}  // namespace
+
+OwnPod pod_of_token(std::string_view token) {
+  auto claims = claims_of_token(
+      token, {"/kubernetes.io/namespace", "/kubernetes.io/pod/name", "/kubernetes.io/pod/uid"});
+  return {std::move(claims[0]), std::move(claims[1]), std::move(claims[2])};
+}
+
+std::string user_of_token(std::string_view token) { return claims_of_token(token, {"/sub"})[0]; }
 
 }  // namespace muster::kubernetes

@@ -4,6 +4,7 @@
 
 #include "plugins/kubernetes/access.h"
 #include "plugins/kubernetes/answer.h"
+#include "plugins/kubernetes/grant.h"
 #include "plugins/kubernetes/list.h"
 #include "plugins/kubernetes/object.h"
 #include "plugins/kubernetes/options.h"
@@ -125,6 +126,10 @@ class Kubernetes {
     for (const std::string& warning : found->warnings) call.add_warning(warning);
     Answers(*access, options_, call).push(found->jobs);
     return {};
+  }
+
+  sdk::Status permissions(sdk::Call& call, const sdk::PermissionsRequest& request) const {
+    return say_permissions(options_, request, call);
   }
 
   sdk::Status watch(sdk::Call& call) {

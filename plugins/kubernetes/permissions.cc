@@ -22,16 +22,12 @@ std::string in_quotes(std::string_view text) {
   return out + '"';
 }
 
-std::string subject(std::string_view user) {
-  if (user.substr(0, kServiceAccount.size()) == kServiceAccount) {
-    const std::string_view account = user.substr(kServiceAccount.size());
-    const size_t colon = account.find(':');
-    if (colon != std::string_view::npos)
-      return fmt::format("{{kind: ServiceAccount, namespace: {}, name: {}}}",
-                         in_quotes(account.substr(0, colon)), in_quotes(account.substr(colon + 1)));
-  }
-  return fmt::format("{{kind: User, apiGroup: rbac.authorization.k8s.io, name: {}}}",
-                     in_quotes(user));
+std::string subject(const Principal& who) {
+  if (who.kind == "ServiceAccount")
+    return fmt::format("{{kind: ServiceAccount, namespace: {}, name: {}}}",
+                       in_quotes(who.name_space), in_quotes(who.name));
+  return fmt::format("{{kind: {}, apiGroup: rbac.authorization.k8s.io, name: {}}}", who.kind,
+                     in_quotes(who.name));
 }
 
 // RBAC's names may hold all but these two.
@@ -90,10 +86,33 @@ std::string refused_user(std::string_view words) {
   return name;
 }
 
-std::string how_to_permit(const std::vector<Permission>& permissions, const std::string& user,
+std::vector<std::string> rules_in_words(const std::vector<Permission>& needed) {
+  std::vector<std::string> out;
+  for (const Permission& one : needed)
+    for (const std::string& verb : one.verbs)
+      out.push_back(
+          fmt::format("{} {}{}{}", verb, one.resource, one.group.empty() ? "" : ".", one.group));
+  return out;
+}
+
+Principal principal_of_user(const std::string& user) {
+  if (user.substr(0, kServiceAccount.size()) == kServiceAccount) {
+    const std::string account = user.substr(kServiceAccount.size());
+    const size_t colon = account.find(':');
+    if (colon != std::string::npos)
+      return {"ServiceAccount", account.substr(0, colon), account.substr(colon + 1)};
+  }
+  return {"User", "", user};
+}
+
+std::string role_manifest(const std::vector<Permission>& permissions, const Principal& who,
                           const std::string& name_space) {
-  const std::string_view who = user.empty() ? kNobody : std::string_view(user);
   const std::string role = role_name(permissions);
+  const std::string binding = fmt::format(
+      "{}-{}{}", role,
+      who.kind == "ServiceAccount" ? fmt::format("{}{}:", kServiceAccount, as_name(who.name_space))
+                                   : std::string(),
+      as_name(who.name));
   const std::string_view scope = name_space.empty() ? "Cluster" : "";
   const auto metadata = [&](std::string_view name) {
     return name_space.empty()
@@ -101,8 +120,6 @@ std::string how_to_permit(const std::vector<Permission>& permissions, const std:
                : fmt::format("{{name: {}, namespace: {}}}", in_quotes(name), in_quotes(name_space));
   };
   return fmt::format(
-      "{}an administrator of the cluster allows it with\n"
-      "kubectl apply -f - <<'END'\n"
       "apiVersion: rbac.authorization.k8s.io/v1\n"
       "kind: {}Role\n"
       "metadata: {}\n"
@@ -114,11 +131,20 @@ std::string how_to_permit(const std::vector<Permission>& permissions, const std:
       "metadata: {}\n"
       "roleRef: {{apiGroup: rbac.authorization.k8s.io, kind: {}Role, name: {}}}\n"
       "subjects:\n"
-      "- {}\n"
-      "END",
-      user.empty() ? fmt::format("with the user's name for {}, ", kNobody) : "", scope,
-      metadata(role), rules(permissions), scope, metadata(fmt::format("{}-{}", role, as_name(who))),
-      scope, in_quotes(role), subject(who));
+      "- {}\n",
+      scope, metadata(role), rules(permissions), scope, metadata(binding), scope, in_quotes(role),
+      subject(who));
+}
+
+std::string how_to_permit(const std::vector<Permission>& permissions, const std::string& user,
+                          const std::string& name_space) {
+  const std::string who = user.empty() ? std::string(kNobody) : user;
+  return fmt::format(
+      "{}an administrator of the cluster allows it with\n"
+      "kubectl apply -f - <<'END'\n"
+      "{}END",
+      user.empty() ? fmt::format("with the user's name for {}, ", kNobody) : "",
+      role_manifest(permissions, principal_of_user(who), name_space));
 }
 
 }  // namespace muster::kubernetes

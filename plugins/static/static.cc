@@ -67,6 +67,9 @@ class Static {
 
   explicit Static(Options options) : options_(std::move(options)) {}
 
+  // Its files and variables are this process's own.
+  static sdk::Status permissions(sdk::Call&, const sdk::PermissionsRequest&) { return {}; }
+
   sdk::Status resolve(sdk::Call& call) {
     say_cluster(call);
     if (options_.file) return resolve_file(call);

@@ -117,6 +117,9 @@ class TfConfig {
 
   explicit TfConfig(Options options) : options_(std::move(options)) {}
 
+  // Its files and variables are this process's own.
+  static sdk::Status permissions(sdk::Call&, const sdk::PermissionsRequest&) { return {}; }
+
   sdk::Status resolve(sdk::Call& call) {
     simdjson::padded_string copy;
     std::string name;

@@ -73,7 +73,33 @@ AT(muster_call_v1, set_identity, 80);
 AT(muster_call_v1, add_warning, 88);
 AT(muster_call_v1, mark_secret, 96);
 AT(muster_call_v1, commit, 104);
-SIZE(muster_call_v1, 112);
+AT(muster_call_v1, add_permission, 112);
+AT(muster_call_v1, set_grant, 120);
+SIZE(muster_call_v1, 128);
+
+/* muster_permission_v1 */
+AT(muster_permission_v1, struct_size, 0);
+AT(muster_permission_v1, principal_kind, 8);
+AT(muster_permission_v1, principal_kind_size, 16);
+AT(muster_permission_v1, principal, 24);
+AT(muster_permission_v1, principal_size, 32);
+AT(muster_permission_v1, scope, 40);
+AT(muster_permission_v1, scope_size, 48);
+AT(muster_permission_v1, rule, 56);
+AT(muster_permission_v1, rule_size, 64);
+SIZE(muster_permission_v1, 72);
+
+/* muster_permissions_request_v1 */
+AT(muster_permissions_request_v1, struct_size, 0);
+AT(muster_permissions_request_v1, flags, 8);
+AT(muster_permissions_request_v1, principal, 16);
+AT(muster_permissions_request_v1, principal_size, 24);
+SIZE(muster_permissions_request_v1, 32);
+
+/* muster_permissions_v1 */
+AT(muster_permissions_v1, struct_size, 0);
+AT(muster_permissions_v1, permissions, 8);
+SIZE(muster_permissions_v1, 16);
 
 /* muster_watch_v1 */
 AT(muster_watch_v1, struct_size, 0);
@@ -229,6 +255,7 @@ _Static_assert(MUSTER_PLUGIN_ABI_MAJOR == 1, "another major is another header");
 _Static_assert(MUSTER_UNRANKED == -1 && MUSTER_NUL_TERMINATED == UINT64_MAX &&
                    MUSTER_TASKS_MAXIMUM == 1048576,
                "a value changed");
+_Static_assert(MUSTER_PERMISSIONS_WATCH == 1, "a flag changed");
 _Static_assert(MUSTER_FILE_SECRET == 1 && MUSTER_PROCESS_TERMINAL == 1, "a flag changed");
 _Static_assert(MUSTER_HTTP_IDEMPOTENT == 1 && MUSTER_HTTP_NO_RETRY == 2 &&
                    MUSTER_HTTP_FOLLOW_REDIRECTS == 4,

@@ -1,9 +1,18 @@
-"""What people run, found by its name at the real kube-apiserver: objects and pods stand there as their controllers leave them."""
+"""What people run, found by its name at the real kube-apiserver: objects and pods stand there as their controllers leave them.
+
+Each is asked for by a service account of its own, which may do what `muster permissions` printed for it, and before that nothing.
+"""
+import itertools
+import os
+import subprocess
 import time
 import unittest
 
 from apiserver import ApiServer
-from asking import ask
+from asking import ask, kubectl_or_skip
+
+kubectl_or_skip()
+NUMBERS = itertools.count()
 
 # The objects that are no part of Kubernetes, as much of their definitions as it takes to store them.
 DEFINITIONS = (("jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets"),
@@ -55,7 +64,18 @@ class Finders(unittest.TestCase):
         server.pod(self.namespace, name, labels, ip, **(owner or {}), **more)
 
     def found(self, *options, code=0):
-        run = ask(server, None, options=[f"namespace={self.namespace}", *options])
+        name = f"account-{next(NUMBERS)}"
+        options = [f"namespace={self.namespace}", *options]
+        token = server.account(self.namespace, name)
+        env = {"KUBECONFIG": server.kubeconfig({"token": token}, self.namespace, name=name)}
+        self.assertEqual(ask(server, None, options=options, env=env).code, 13)
+        printed = ask(server, None, "--principal", f"{self.namespace}:{name}", options=options, env=env, verb="permissions")
+        self.assertEqual((printed.code, printed.err), (0, ""), printed)
+        subprocess.run(["kubectl", "apply", "-f", "-"], input=printed.out, text=True, check=True, capture_output=True, timeout=60,
+                       env={"PATH": os.environ["PATH"], "HOME": server.folder.name, "KUBECONFIG": server.ready["kubeconfig"]})
+        deadline = time.monotonic() + 10
+        while (run := ask(server, None, options=options, env=env)).code == 13 and time.monotonic() < deadline:
+            time.sleep(0.1)  # The server's own watch of its roles is a little behind.
         self.assertEqual(run.code, code, run)
         return run.answer
 

@@ -1,12 +1,18 @@
 """What the real kube-apiserver forbids is told with the Role that allows it, and that Role does allow it."""
 import os
 import subprocess
+import sys
+import time
 import unittest
 
 from apiserver import ApiServer, read
-from asking import ask, kubectl_or_skip
+from asking import PLUGINS, ask, kubectl_or_skip
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "launcher"))
+from muster_by_ctypes import Cluster, MusterError, load  # noqa: E402
 
 kubectl_or_skip()
+load(os.environ["MUSTER_TEST_LIBRARY"])
 
 
 def setUpModule():
@@ -31,7 +37,13 @@ class Permissions(unittest.TestCase):
         """Types what the error says into the administrator's shell, as it stands there."""
         lines = run.err.splitlines()
         command = next(n for n, line in enumerate(lines) if line.startswith("kubectl apply"))
-        subprocess.run(["sh"], input="\n".join(lines[command:]), text=True, check=True, capture_output=True, timeout=60,
+        self.administrate(["sh"], "\n".join(lines[command:]))
+
+    def apply(self, text):
+        self.administrate(["kubectl", "apply", "-f", "-"], text)
+
+    def administrate(self, command, text):
+        subprocess.run(command, input=text, text=True, check=True, capture_output=True, timeout=60,
                        env={"PATH": os.environ["PATH"], "HOME": server.folder.name, "KUBECONFIG": server.ready["kubeconfig"]})
 
     def test_a_user_may_list_after_the_printed_role_is_applied_and_nobody_else(self):
@@ -78,6 +90,33 @@ class Permissions(unittest.TestCase):
         self.paste(run)
         run = ask(server, None, options=options)
         self.assertEqual(run.answer and run.jobs(), {"worker": ["10.8.0.7:8470"]}, run)
+
+    def test_a_watch_works_with_what_is_printed_for_a_watch_and_not_without(self):
+        config = "cluster: {backend: kubernetes, options: {namespace: ml, job_to_label_mapping: {worker: [app=t]}, kubeconfig: '%s'}}"
+        for name, words, stale in (("resolver", [], True), ("watcher", ["--watch"], False)):
+            token = server.account("ml", name)
+            path = server.kubeconfig({"token": token}, "ml", name=name)
+            printed = ask(server, "{worker: [app=t]}", "--principal", name, *words, options=["namespace=ml"], verb="permissions")
+            self.apply(printed.out)
+            deadline = time.monotonic() + 10
+            while ask(server, env={"KUBECONFIG": path}).code == 13 and time.monotonic() < deadline:
+                time.sleep(0.1)
+            with Cluster(config % path, plugin_dir=PLUGINS) as cluster, cluster.watch() as watch:
+                self.assertEqual(watch.next()["cluster"], {"worker": ["10.8.0.1:8470"]})
+                if stale:
+                    told = watch.next()
+                    self.assertIn("may not watch pods", str(told["warnings"]))
+                else:
+                    with self.assertRaises(MusterError) as nothing_new:
+                        watch.next(3000)
+                    self.assertEqual(nothing_new.exception.code, "DEADLINE_EXCEEDED")
+
+    def test_a_free_place_that_nobody_filled_is_refused_by_the_server(self):
+        printed = ask(server, "{worker: [app=t]}", options=["namespace=ml"], verb="permissions")
+        self.assertIn("nobody said who is to be allowed", printed.err)
+        with self.assertRaises(subprocess.CalledProcessError) as refused:
+            self.apply(printed.out)
+        self.assertIn("NAME-OF-THE-SERVICE-ACCOUNT", refused.exception.stderr)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ static struct {
   void (*settings_destroy)(muster_settings *);
   int32_t (*open)(const muster_settings *, muster_cluster **, muster_error **);
   int32_t (*resolve)(muster_cluster *, muster_snapshot **, muster_error **);
+  int32_t (*permissions)(muster_cluster *, const char *, int32_t, muster_text **, muster_error **);
   void (*cancel)(muster_cluster *);
   void (*cluster_destroy)(muster_cluster *);
   int32_t (*watch_start)(muster_cluster *, muster_watch **, muster_error **);
@@ -66,6 +67,7 @@ static void load(const char *path) {
   LOAD(settings_destroy);
   LOAD(open);
   LOAD(resolve);
+  LOAD(permissions);
   LOAD(cancel);
   LOAD(cluster_destroy);
   LOAD(watch_start);
@@ -127,6 +129,17 @@ static void resolves_a_static_cluster(void) {
   CHECK(muster.snapshot_task_count(snapshot) == 3);
   muster.snapshot_destroy(snapshot);
   puts("resolves a static cluster");
+}
+
+static void says_what_it_needs(void) {
+  muster_cluster *cluster = open_text("cluster: {backend: static, options: {cluster_spec: {}}}\n");
+  muster_text *text = NULL;
+  CHECK(muster.permissions(cluster, NULL, 0, &text, NULL) == 0);
+  CHECK(strstr(muster.text_data(text, NULL), "\"permissions\": []") != NULL);
+  muster.text_destroy(text);
+  CHECK(muster.permissions(cluster, NULL, 0, NULL, NULL) == 3);
+  muster.cluster_destroy(cluster);
+  puts("says what it needs");
 }
 
 static void tells_what_is_wrong(void) {
@@ -203,6 +216,7 @@ static void accepts_null_everywhere(void) {
   muster.cancel(NULL);
   CHECK(muster.open(NULL, NULL, NULL) == 3);
   CHECK(muster.resolve(NULL, NULL, NULL) == 3);
+  CHECK(muster.permissions(NULL, NULL, 0, NULL, NULL) == 3);
   CHECK(muster.snapshot_task_count(NULL) == 0);
   CHECK(*muster.snapshot_digest(NULL, &size) == '\0' && size == 0);
   CHECK(*muster.error_message(NULL, &size) == '\0' && size == 0);
@@ -218,6 +232,7 @@ int main(int argc, char **argv) {
   load(argv[1]);
   CHECK(strcmp(muster.version(), MUSTER_VERSION) == 0);
   resolves_a_static_cluster();
+  says_what_it_needs();
   tells_what_is_wrong();
   watches_a_roster(argv[3]);
   accepts_null_everywhere();

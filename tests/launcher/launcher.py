@@ -36,6 +36,17 @@ class Launcher(unittest.TestCase):
         self.assertIn("<text>:2:1", str(raised.exception))
         self.assertIn("timeout", str(raised.exception))
 
+    def test_it_says_what_a_config_needs_to_be_allowed(self):
+        config = "cluster: {chain: [{backend: static, options: {cluster_spec: {}}}, {backend: kubernetes, options: {namespace: ml}}]}"
+        with static_cluster(config) as cluster:
+            own, pods = cluster.permissions("trainer", watch=True)
+            with self.assertRaises(MusterError) as raised:
+                cluster.permissions("no name")
+        self.assertEqual((own["backend"], own["known"], own["permissions"]), ("static", True, []))
+        self.assertEqual([(one["principal"], one["scope"], one["rule"]) for one in pods["permissions"]],
+                         [("ml:trainer", "namespace ml", "list pods"), ("ml:trainer", "namespace ml", "watch pods")])
+        self.assertEqual(raised.exception.code, "INVALID_ARGUMENT")
+
     def test_many_threads_resolve_one_cluster(self):
         answers, errors = [], []
 

@@ -14,6 +14,7 @@ SIGNATURES = {
     "muster_settings_destroy": (None, [Handle]),
     "muster_open": (ctypes.c_int32, [Handle, Out, Out]),
     "muster_resolve": (ctypes.c_int32, [Handle, Out, Out]),
+    "muster_permissions": (ctypes.c_int32, [Handle, ctypes.c_char_p, ctypes.c_int32, Out, Out]),
     "muster_cancel": (None, [Handle]),
     "muster_cluster_destroy": (None, [Handle]),
     "muster_watch_start": (ctypes.c_int32, [Handle, Out, Out]),
@@ -88,6 +89,15 @@ class Cluster:
         call(library.muster_resolve, self.handle, ctypes.byref(snapshot))
         return take(snapshot, form)
 
+    def permissions(self, principal=None, watch=False):
+        """What each resolver needs to be allowed."""
+        text = ctypes.c_void_p()
+        call(library.muster_permissions, self.handle, principal and principal.encode(), watch, ctypes.byref(text))
+        try:
+            return json.loads(text_of(text))
+        finally:
+            library.muster_text_destroy(text)
+
     def watch(self):
         watch = ctypes.c_void_p()
         call(library.muster_watch_start, self.handle, ctypes.byref(watch))
@@ -110,12 +120,17 @@ class Watch:
         return take(snapshot)
 
 
+def text_of(text):
+    size = ctypes.c_size_t()
+    return library.muster_text_data(text, ctypes.byref(size))[: size.value]
+
+
 def take(snapshot, form="json"):
     """A snapshot in a format; frees it."""
-    text, size = ctypes.c_void_p(), ctypes.c_size_t()
+    text = ctypes.c_void_p()
     try:
         call(library.muster_render, snapshot, form.encode(), None, ctypes.byref(text))
-        data = library.muster_text_data(text, ctypes.byref(size))[: size.value]
+        data = text_of(text)
         return json.loads(data) if form == "json" else data
     finally:
         library.muster_text_destroy(text)

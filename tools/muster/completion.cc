@@ -62,7 +62,7 @@ _muster() {{
   esac
   for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
     case $place/$word in
-      /resolve|/explain|/version|/completion|/config|/plugins) place=$word ;;
+      /resolve|/explain|/permissions|/version|/completion|/config|/plugins) place=$word ;;
       config/check|config/schema|plugins/list|plugins/describe|plugins/path) place="$place $word" ;;
     esac
   done

@@ -126,6 +126,22 @@ int run(int argc, char** argv) {
   add_talk(*explain, options);
   explain->footer("Example:\n  muster explain -f muster.yaml");
 
+  CLI::App* permissions =
+      add_command(app, "permissions", "print what a config needs to be allowed, to be applied",
+                  status, [&] { return muster_command::permissions(options); });
+  add_config(*permissions, options);
+  permissions
+      ->add_option("--principal", options.principal,
+                   "who is to be allowed; kubernetes: a service account's NAME or NAMESPACE:NAME, "
+                   "user:NAME, group:NAME")
+      ->type_name("WHO");
+  permissions->add_flag("--watch", options.watch, "for a watch as well");
+  permissions->add_flag("--json", options.json, "for programs");
+  add_talk(*permissions, options);
+  permissions->footer(
+      "Asks no network. Exit status 10: a backend does not say what it needs.\n"
+      "Example:\n  muster permissions -f muster.yaml --principal ml:trainer | kubectl apply -f -");
+
   CLI::App* config =
       app.add_subcommand("config", "look at a configuration without asking any source");
   config->require_subcommand(1);

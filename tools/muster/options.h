@@ -25,8 +25,10 @@ struct Options {
 
   std::string format = "table";
   bool allow_incomplete = false;
-  bool json = false;  // explain and plugins: for programs
-  std::string name;   // of a plugin, a shell
+  bool json = false;      // explain, permissions and plugins: for programs
+  std::string principal;  // permissions: who is to be allowed
+  bool watch = false;     // permissions: for a watch as well
+  std::string name;       // of a plugin, a shell
 
   bool quiet = false;
   int verbose = 0;
@@ -39,6 +41,7 @@ constexpr int kExitIncomplete = 10;
 
 int resolve(const Options& options);
 int explain(const Options& options);
+int permissions(const Options& options);
 int config_check(const Options& options);
 int config_schema();
 int plugins_list(const Options& options);

@@ -136,6 +136,17 @@ MUSTER_API int32_t muster_config_check(const muster_settings *settings, muster_t
  */
 MUSTER_API int32_t muster_resolve(muster_cluster *cluster, muster_snapshot **snapshot,
                                   muster_error **error);
+/**
+ * What somebody must be allowed to do for this config to be resolved, so that it can be allowed beforehand. Asks no network, and
+ * records nothing. `principal`: who, as the platform's people write it (Kubernetes: a service account's NAME or NAMESPACE:NAME,
+ * user:NAME, group:NAME); NULL or "": whom this process runs as, where that can be told. `watch` not 0: for muster_watch too.
+ * `json`: a list of every resolver of the tree that asks a source, in the order of the config, with its `path`, its `backend`, and
+ * `known`, which is false where the backend cannot say. Else `permissions` is a list of {principal_kind, principal, scope, rule},
+ * empty where nothing is needed, and `text` allows them all when an administrator gives it to `command` on its standard input.
+ * Codes: those of a resolver that cannot find out for whom or where. Since 0.1.
+ */
+MUSTER_API int32_t muster_permissions(muster_cluster *cluster, const char *principal, int32_t watch,
+                                      muster_text **json, muster_error **error);
 /** Makes every running resolve and watch of this cluster return CANCELLED soon. Later calls run. Async-signal-safe. */
 MUSTER_API void muster_cancel(muster_cluster *cluster);
 /** The time that one resolve of this cluster may take, from settings, environment, config or default; -1 for NULL. */

@@ -165,6 +165,21 @@ typedef struct muster_identity_v1 {
   uint64_t evidence_size;
 } muster_identity_v1;
 
+/** One thing that a resolver must be allowed to do, in the words of the platform that allows it. */
+typedef struct muster_permission_v1 {
+  uint64_t struct_size;
+  const char *
+      principal_kind; /* "ServiceAccount", "User", "serviceAccount" (of IAM); empty when nobody is known */
+  uint64_t principal_kind_size;
+  const char
+      *principal; /* "ml/trainer", "x@p.iam.gserviceaccount.com"; empty when nobody is known */
+  uint64_t principal_size;
+  const char *scope; /* where it is allowed, not empty: "namespace ml", "project p" */
+  uint64_t scope_size;
+  const char *rule; /* not empty: "list pods", "compute.instances.list" */
+  uint64_t rule_size;
+} muster_permission_v1;
+
 /**
  * One running call. Valid only until the function that got it returns, on its thread (MP-15).
  *
@@ -224,6 +239,17 @@ struct muster_call_v1 {
    * differ). In a resolve it is refused with MUSTER_E_FAILED_PRECONDITION. [call]
    */
   int32_t (*commit)(const muster_call_v1 *call);
+
+  /** In permissions: one more that is needed. Elsewhere refused with MUSTER_E_FAILED_PRECONDITION. [call] */
+  int32_t (*add_permission)(const muster_call_v1 *call, const muster_permission_v1 *permission);
+
+  /**
+   * In permissions: the text that allows all of them when an administrator gives it to `command` on its standard input
+   * ("kubectl apply -f -", "sh"). Its comments begin with '#', and it may stand behind others for the same command.
+   * Replaces an earlier one. Elsewhere refused with MUSTER_E_FAILED_PRECONDITION. [call]
+   */
+  int32_t (*set_grant)(const muster_call_v1 *call, const char *command, uint64_t command_size,
+                       const char *text, uint64_t text_size);
 };
 
 #define MUSTER_TASKS_MAXIMUM INT64_C(1048576)
@@ -299,6 +325,29 @@ typedef struct muster_watch_v1 {
    */
   int32_t (*watch)(muster_resolver *resolver, const muster_call_v1 *call, muster_error *error);
 } muster_watch_v1;
+
+/**
+ * An extension of a plugin: what somebody must be allowed to do, so that an administrator can allow it beforehand. Without it
+ * nobody can say; a backend that needs nothing has it and says nothing.
+ */
+#define MUSTER_PERMISSIONS_V1 "muster.permissions/1"
+typedef struct muster_permissions_request_v1 {
+  uint64_t struct_size;
+  uint64_t flags; /* MUSTER_PERMISSIONS_WATCH: for a watch too */
+  /* Who is to be allowed, as the platform's people write it; empty: whom this process runs as, if that can be told. */
+  const char *principal;
+  uint64_t principal_size;
+} muster_permissions_request_v1;
+typedef struct muster_permissions_v1 {
+  uint64_t struct_size;
+  /**
+   * Pushes, by add_permission and set_grant, all that a resolve with this resolver's options needs and no more (MP-24). Reads the
+   * environment and files where it must; asks no network. [one-at-a-time]
+   */
+  int32_t (*permissions)(muster_resolver *resolver, const muster_permissions_request_v1 *request,
+                         const muster_call_v1 *call, muster_error *error);
+} muster_permissions_v1;
+#define MUSTER_PERMISSIONS_WATCH UINT64_C(1)
 
 #if defined(__GNUC__)
 #define MUSTER_EXPORT __attribute__((visibility("default")))

@@ -140,6 +140,20 @@ struct Task {
   int64_t port = 0;  // 0: the port is in `address`
 };
 
+/** What must be allowed; as muster_permission_v1. */
+struct Permission {
+  std::string_view principal_kind;
+  std::string_view principal;
+  std::string_view scope;
+  std::string_view rule;
+};
+
+/** For whom and for what; as muster_permissions_request_v1. Lives until the call ends. */
+struct PermissionsRequest {
+  std::string_view principal;
+  bool watch = false;
+};
+
 /** A response; frees what it holds when it goes, which is before the call ends. */
 class Response {
  public:
@@ -272,6 +286,25 @@ class Call {
   void commit() {
     if (!refused() && has_commit()) refusal_ = call_->commit(call_);
   }
+  /** In permissions alone; a core that asks for them has both. */
+  void add_permission(const Permission& permission) {
+    if (refused()) return;
+    muster_permission_v1 p = {};
+    p.struct_size = sizeof p;
+    p.principal_kind = data(permission.principal_kind);
+    p.principal_kind_size = permission.principal_kind.size();
+    p.principal = data(permission.principal);
+    p.principal_size = permission.principal.size();
+    p.scope = data(permission.scope);
+    p.scope_size = permission.scope.size();
+    p.rule = data(permission.rule);
+    p.rule_size = permission.rule.size();
+    refusal_ = call_->add_permission(call_, &p);
+  }
+  void set_grant(std::string_view command, std::string_view text) {
+    if (!refused())
+      refusal_ = call_->set_grant(call_, data(command), command.size(), data(text), text.size());
+  }
   void mark_secret(std::string_view text) const {
     call_->mark_secret(call_, data(text), text.size());
   }
@@ -373,7 +406,15 @@ struct Watches<Backend,
                std::void_t<decltype(std::declval<Backend&>().watch(std::declval<Call&>()))>>
     : std::true_type {};
 
-/** The functions of a table for a class with create and resolve, and perhaps watch; used through MUSTER_PLUGIN. */
+/** Whether a class has a function permissions(Call&, const PermissionsRequest&). */
+template <typename Backend, typename = void>
+struct SaysPermissions : std::false_type {};
+template <typename Backend>
+struct SaysPermissions<Backend, std::void_t<decltype(std::declval<Backend&>().permissions(
+                                    std::declval<Call&>(), PermissionsRequest{}))>>
+    : std::true_type {};
+
+/** The functions of a table for a class with create and resolve, and perhaps watch and permissions; used through MUSTER_PLUGIN. */
 template <typename Backend>
 struct Functions {
   struct Held {
@@ -400,26 +441,26 @@ struct Functions {
   static int32_t resolve(muster_resolver* resolver, const muster_call_v1* table,
                          muster_error* error) {
     Held& held = *reinterpret_cast<Held*>(resolver);
-    return guarded(held.host, error, [&]() -> int32_t {
-      Call call(held.host, table, error);
-      const Status status = held.backend->resolve(call);
-      if (call.refused()) return call.refusal();
-      if (!status) return held.host.fail(error, status.failure());
-      // What a service failed with did not matter to the class, so it is no error of the call (MP-10).
-      return take_back(held.host, error);
-    });
+    return called(held, table, error, [&](Call& call) { return held.backend->resolve(call); });
   }
 
   /** muster.watch/1, for a class that has `Status watch(Call&)`: it commits snapshots until cancelled() or a failure. */
   static int32_t watch(muster_resolver* resolver, const muster_call_v1* table,
                        muster_error* error) {
     Held& held = *reinterpret_cast<Held*>(resolver);
-    return guarded(held.host, error, [&]() -> int32_t {
-      Call call(held.host, table, error);
-      const Status status = held.backend->watch(call);
-      if (call.refused()) return call.refusal();
-      return status ? take_back(held.host, error) : held.host.fail(error, status.failure());
-    });
+    return called(held, table, error, [&](Call& call) { return held.backend->watch(call); });
+  }
+
+  /** muster.permissions/1, for a class that has `Status permissions(Call&, const PermissionsRequest&)`. */
+  static int32_t permissions(muster_resolver* resolver,
+                             const muster_permissions_request_v1* request,
+                             const muster_call_v1* table, muster_error* error) {
+    Held& held = *reinterpret_cast<Held*>(resolver);
+    PermissionsRequest asked;
+    asked.principal = std::string_view(request->principal, request->principal_size);
+    asked.watch = (request->flags & MUSTER_PERMISSIONS_WATCH) != 0;
+    return called(held, table, error,
+                  [&](Call& call) { return held.backend->permissions(call, asked); });
   }
 
   static const void* get_extension(const char* id) {
@@ -427,11 +468,27 @@ struct Functions {
       static const muster_watch_v1 table = {sizeof table, &watch};
       if (std::string_view(id) == MUSTER_WATCH_V1) return &table;
     }
+    if constexpr (SaysPermissions<Backend>::value) {
+      static const muster_permissions_v1 table = {sizeof table, &permissions};
+      if (std::string_view(id) == MUSTER_PERMISSIONS_V1) return &table;
+    }
     (void)id;
     return nullptr;
   }
 
  private:
+  template <typename Body>
+  static int32_t called(const Held& held, const muster_call_v1* table, muster_error* error,
+                        const Body& body) noexcept {
+    return guarded(held.host, error, [&]() -> int32_t {
+      Call call(held.host, table, error);
+      const Status status = body(call);
+      if (call.refused()) return call.refusal();
+      if (!status) return held.host.fail(error, status.failure());
+      // What a service failed with did not matter to the class, so it is no error of the call (MP-10).
+      return take_back(held.host, error);
+    });
+  }
   template <typename Body>
   static int32_t guarded(const Host& host, muster_error* error, const Body& body) noexcept {
     try {

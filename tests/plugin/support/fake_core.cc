@@ -142,6 +142,20 @@ int32_t add_warning(const muster_call_v1* call, const char* data, uint64_t size)
   return of(call).push();
 }
 int32_t commit(const muster_call_v1*) { return MUSTER_E_FAILED_PRECONDITION; }
+int32_t add_permission(const muster_call_v1* call, const muster_permission_v1* p) {
+  Core& core = of(call);
+  CHECK(p->struct_size == sizeof *p);
+  core.answer.permissions.push_back({text(p->principal_kind, p->principal_kind_size),
+                                     text(p->principal, p->principal_size),
+                                     text(p->scope, p->scope_size), text(p->rule, p->rule_size)});
+  return core.push();
+}
+int32_t set_grant(const muster_call_v1* call, const char* command, uint64_t command_size,
+                  const char* data, uint64_t size) {
+  of(call).answer.grant_command = text(command, command_size);
+  of(call).answer.grant = text(data, size);
+  return of(call).push();
+}
 void mark_secret(const muster_call_v1* call, const char* data, uint64_t size) {
   of(call).answer.secrets.push_back(text(data, size));
 }
@@ -331,7 +345,8 @@ Core::Core(const World& w) : world(w) {
           is_cancelled, set_progress,  add_job,
           add_task,     set_attribute, add_missing,
           set_expected, set_identity,  add_warning,
-          mark_secret,  commit};
+          mark_secret,  commit,        add_permission,
+          set_grant};
 }
 
 const muster_plugin_v1* load(const std::string& name, const muster_host_v1* host) {
@@ -353,12 +368,14 @@ const muster_plugin_v1* load(const std::string& name, const muster_host_v1* host
 
 }  // namespace
 
-Answer ask(const std::string& name, const std::string& options, const World& world) {
-  return ask_in_turn(name, options, {world}).at(0);
-}
+namespace {
 
-std::vector<Answer> ask_in_turn(const std::string& name, const std::string& options,
-                                const std::vector<World>& worlds) {
+using Function = std::function<int32_t(muster_resolver*, const muster_call_v1*, muster_error*)>;
+
+// The function of the plugin that is asked, once in each of the worlds.
+std::vector<Answer> ask_by(const std::string& name, const std::string& options,
+                           const std::vector<World>& worlds,
+                           const std::function<Function(const muster_plugin_v1&)>& function) {
   Core core(worlds.at(0));
   const muster_plugin_v1* plugin = load(name, &core.host);
   muster_error error;
@@ -374,7 +391,7 @@ std::vector<Answer> ask_in_turn(const std::string& name, const std::string& opti
       REQUIRE(resolver != nullptr);
       core.world = world;
       error = {};
-      code = plugin->resolve(resolver, &core.call, &error);
+      code = function(*plugin)(resolver, &core.call, &error);
       if (core.refused) CHECK(code == MUSTER_E_INTERNAL);
     } else {
       CHECK(resolver == nullptr);
@@ -391,6 +408,37 @@ std::vector<Answer> ask_in_turn(const std::string& name, const std::string& opti
   }
   if (resolver != nullptr) plugin->destroy(resolver);
   return answers;
+}
+
+}  // namespace
+
+Answer ask(const std::string& name, const std::string& options, const World& world) {
+  return ask_in_turn(name, options, {world}).at(0);
+}
+
+Answer ask_permissions(const std::string& name, const std::string& options, const World& world,
+                       const std::string& principal, bool watch) {
+  muster_permissions_request_v1 request = {};
+  request.struct_size = sizeof request;
+  request.flags = watch ? MUSTER_PERMISSIONS_WATCH : 0;
+  request.principal = principal.c_str();
+  request.principal_size = principal.size();
+  return ask_by(name, options, {world},
+                [&](const muster_plugin_v1& plugin) -> Function {
+                  const auto* table = static_cast<const muster_permissions_v1*>(
+                      plugin.get_extension(MUSTER_PERMISSIONS_V1));
+                  REQUIRE(table != nullptr);
+                  return [&request, table](auto* resolver, auto* call, auto* error) {
+                    return table->permissions(resolver, &request, call, error);
+                  };
+                })
+      .at(0);
+}
+
+std::vector<Answer> ask_in_turn(const std::string& name, const std::string& options,
+                                const std::vector<World>& worlds) {
+  return ask_by(name, options, worlds,
+                [](const muster_plugin_v1& plugin) -> Function { return plugin.resolve; });
 }
 
 std::string Answer::cluster() const {

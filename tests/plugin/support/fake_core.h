@@ -86,6 +86,10 @@ struct Identity {
   std::string evidence;
 };
 
+struct Permission {
+  std::string principal_kind, principal, scope, rule;
+};
+
 // All that one call did.
 struct Answer {
   int32_t code = MUSTER_OK;
@@ -99,6 +103,8 @@ struct Answer {
   std::map<std::string, int64_t> expected;
   std::map<std::string, std::string> attributes;  // of the cluster
   std::vector<std::string> warnings;
+  std::vector<Permission> permissions;
+  std::string grant_command, grant;
   std::vector<std::string> secrets;
   std::vector<std::string> log;  // of create too
   std::vector<Request> requests;
@@ -115,6 +121,11 @@ struct Answer {
 // Creates a resolver of the plugin with these options, asks it once, destroys it. Fails the test on what breaks the
 // interface: a push with an empty job, an error without words, OK after a refusal.
 Answer ask(const std::string& plugin, const std::string& options, const World& world = {});
+
+// The same, asked by muster.permissions/1 what it needs to be allowed; `watch`: for a watch too.
+Answer ask_permissions(const std::string& plugin, const std::string& options,
+                       const World& world = {}, const std::string& principal = "",
+                       bool watch = false);
 
 // The same with one resolver asked once in each of these worlds.
 std::vector<Answer> ask_in_turn(const std::string& plugin, const std::string& options,
