@@ -13,7 +13,9 @@ def may_mount():
         return False
 
 
-def in_pod(account):
-    """The words before a command that let it find the files of the folder `account` as a pod finds its service account."""
-    script = f'mount -t tmpfs none /run && mkdir -p {PLACE} && cp "$0"/* {PLACE}/ && exec "$@"'
+def in_pod(account, volumes=None):
+    """The words before a command that let it find the files of the folder `account` as a pod finds its service account, and each
+    of the folders `volumes` at its place below /run."""
+    binds = "".join(f"mkdir -p {place} && mount --bind '{folder}' {place} && " for place, folder in (volumes or {}).items())
+    script = f'mount -t tmpfs none /run && mkdir -p {PLACE} && cp "$0"/* {PLACE}/ && {binds}exec "$@"'
     return [*UNSHARE, "sh", "-c", script, account]
