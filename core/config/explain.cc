@@ -83,12 +83,13 @@ class Explainer {
     }
     say_missing();
     if (problems_.count() > before || broken) return;
-    // valijson said no more than that it does not fit.
-    std::string reason;
-    if (!verdict.findings.empty())
-      reason = fmt::format(" ({})", printable(verdict.findings.back().what));
-    const Where where =
-        verdict.findings.empty() ? locate({}) : locate(verdict.findings.back().path);
+    // valijson said no more than that it does not fit. What it says of the innermost place tells most.
+    const auto innermost = std::max_element(
+        verdict.findings.begin(), verdict.findings.end(),
+        [](const Finding& a, const Finding& b) { return a.path.size() < b.path.size(); });
+    const bool told = innermost != verdict.findings.end();
+    const Where where = locate(told ? innermost->path : std::vector<std::string>());
+    const std::string reason = told ? fmt::format(" ({})", printable(innermost->what)) : "";
     problems_.add(where.offset,
                   fmt::format("{} {} not what the JSON Schema of its plugin asks for{}",
                               subject(where), where.name.empty() ? "are" : "is", reason));
@@ -199,6 +200,10 @@ class Explainer {
     } else if (begins("Target should not validate") ||
                begins("Failed to validate against exactly one")) {
       say_excluded(where);
+    } else if (begins("Failed to any values")) {  // of 'contains'
+      problems_.add(
+          where.offset,
+          fmt::format("{} has no entry of the kind that its schema asks for", subject(where)));
     } else if (begins("Array contains more items")) {
       problems_.add(where.offset,
                     fmt::format("{} has more entries than the schema allows", subject(where)));

@@ -136,3 +136,91 @@ TEST_CASE("a deep or endless text ends with an error, in bounded time") {
   }
   CHECK(has(world.error(std::string((size_t{4} << 20) + 1, '#')), "longer than 4 MiB"));
 }
+
+TEST_CASE("a number is what the core schema's forms say, and a text when it is nearly one") {
+  const ConfigWorld world;
+  CHECK(world.options("{a: -.5, b: +1.5, c: 5.e1, d: 1E+3, e: 1e-1, f: 0xaF, g: -7, h: .INF0}") ==
+        R"({"a":-0.5,"b":1.5,"c":50.0,"d":1000.0,"e":0.1,"f":175,"g":-7,"h":".INF0"})");
+  CHECK(
+      world.options("{a: ., b: +, c: -, d: 1e, e: 1e+, f: 0x, g: 0o, h: 0o8, i: 0xg, j: e1, k: "
+                    "1.2.3, l: -.e1, m: +0x1, n: \"\"}") ==
+      R"({"a":".","b":"+","c":"-","d":"1e","e":"1e+","f":"0x","g":"0o","h":"0o8","i":"0xg","j":"e1","k":"1.2.3","l":"-.e1","m":"+0x1","n":""})");
+  CHECK(has(world.options("{a: -9223372036854775809}"), "is too large"));
+  CHECK(has(world.options("{a: -.inf}"), "no infinite number"));
+}
+
+TEST_CASE("a value that is not what its tag says is refused") {
+  const ConfigWorld world;
+  CHECK(world.options("{a: !!bool true, b: !!bool False, c: !!float -2, d: !!float 1.5, e: !!null "
+                      "~, f: !!str true, g: ! [1], h: ! {i: 1}}") ==
+        R"({"a":true,"b":false,"c":-2.0,"d":1.5,"e":null,"f":"true","g":[1],"h":{"i":1}})");
+  for (const char* value : {"!!int 1.5", "!!int x", "!!float true", "!!bool 1", "!!bool yes",
+                            "!!null 0", "!!float 18446744073709551616"}) {
+    CAPTURE(value);
+    CHECK(has(world.options("{a: " + std::string(value) + "}"), "this is not what its tag '!!"));
+  }
+  for (const char* value : {"!!set {a}", "!!seq {a: 1}", "!!map [1]", "!own [1]", "!!binary x"}) {
+    CAPTURE(value);
+    CHECK(has(world.options("{a: " + std::string(value) + "}"),
+              "' is not known; no value needs a tag"));
+  }
+}
+
+TEST_CASE("an alias stands for its value, whatever kind that has") {
+  const ConfigWorld world;
+  CHECK(
+      world.options("{a: &a 5, b: *a, c: &c [1, *a], d: *c, e: &e \"x\", f: *e, g: &g !!str 7, "
+                    "h: *g, i: &i {j: *c}, k: *i}") ==
+      R"({"a":5,"b":5,"c":[1,5],"d":[1,5],"e":"x","f":"x","g":"7","h":"7","i":{"j":[1,5]},"k":{"j":[1,5]}})");
+  std::string deep = "&a [1]";
+  for (int i = 0; i < 150; ++i) deep = "[" + deep + "]";
+  CHECK(has(world.options("{a: &d " + deep + ", b: " + std::string(60, '[') + "*d" +
+                          std::string(60, ']') + "}"),
+            "more than 200 lists and mappings within each other"));
+}
+
+TEST_CASE("escapes of JSON and of YAML give their characters") {
+  const ConfigWorld world;
+  CHECK(
+      world.options(R"({a: "\u00E9", b: "\uD83D\uDE00", c: "\ud83d\ude00", d: "\x41", e: "\/"})") ==
+      "{\"a\":\"\u00e9\",\"b\":\"\U0001F600\",\"c\":\"\U0001F600\",\"d\":\"A\",\"e\":\"/\"}");
+  for (const char* half :
+       {R"("\uD83D")", R"("\uD83Dx")", R"("\uDE00")", R"("\uD83D\u0041")", R"("\uDC00\uDC00")"}) {
+    CAPTURE(half);
+    CHECK(has(world.options("{a: " + std::string(half) + "}"),
+              "not YAML: this escape is not a character of Unicode"));
+  }
+  CHECK(has(world.options(R"({a: "\N"})"), R"(use "\u0085" and "\u00a0")"));
+}
+
+TEST_CASE("characters that YAML does not hold are told with what to write") {
+  const ConfigWorld world;
+  CHECK(has(world.options("{a: \"x\x7fy\"}"), "the character U+007F cannot stand in YAML"));
+  CHECK(has(world.options("{a: b}\rc"), "a carriage return without a newline behind it"));
+  CHECK(has(world.error("cluster: {backend: open}\r"), "a carriage return without a newline"));
+  CHECK(world.error("cluster: {backend: open}\r\n").empty());
+}
+
+TEST_CASE("texts in quotes and blocks keep what stands in them") {
+  const ConfigWorld world;
+  CHECK(world.options("{a: 'it''s', b: \"say \\\"no\\\"\", c: 'two\n  lines'}") ==
+        R"({"a":"it's","b":"say \"no\"","c":"two lines"})");
+  const Result<Config> blocks = world.parse(
+      "cluster:\n  backend: open\n  options:\n    a: |\n      x\n      y\n    b: >\n      x\n   "
+      "   y\n    c: |-\n      z\n    d: 1\n");
+  REQUIRE(blocks.ok());
+  CHECK(blocks->cluster.options_json == R"({"a":"x\ny\n","b":"x y\n","c":"z","d":1})");
+}
+
+TEST_CASE("a '$' that begins no variable is itself") {
+  ConfigWorld world;
+  world.set("A_1", "one");
+  CHECK(world.options("{a: $, b: x$, c: $x, d: $$, e: $${A_1}, f: ${A_1}$, g: \"$1 ${A_1} $$\"}") ==
+        R"({"a":"$","b":"x$","c":"$x","d":"$","e":"${A_1}","f":"one$","g":"$1 one $"})");
+  for (const char* value :
+       {"\"${\"", "\"${}\"", "\"${1A}\"", "\"${A_1\"", "\"${A-1}\"", "\"${A_1:x}\""}) {
+    CAPTURE(value);
+    CHECK(has(world.options("{a: " + std::string(value) + "}"),
+              "'${' begins the name of an environment variable"));
+  }
+}
