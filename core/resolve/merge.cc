@@ -129,9 +129,8 @@ class Merger {
     if (share.tasks == nullptr) return {};
     for (Task task : share.tasks->tasks) {
       const int64_t index = task.index + share.offset;
-      const Job* merged = merged_.spec.find(job);
-      if (share.offset == 0 && merged != nullptr) {  // only then can an index meet another's
-        if (const Task* other = merged->find(index)) {
+      if (share.offset == 0) {  // only then can an index meet another's
+        if (const Task* other = merged_.spec.find(job)->find(index)) {
           return Error{
               Code::kAlreadyExists,
               fmt::format("{}: {} {} comes from two sources: {} says {}, {} says {}. A job that "

@@ -137,3 +137,112 @@ TEST_CASE("accelerators are those of this process's task, over those of the clus
   const Snapshot snapshot = world.answer();
   CHECK(snapshot.accelerators == std::map<std::string, int64_t>{{"CPU", 1}, {"GPU", 4}});
 }
+
+TEST_CASE("a process may be the task that is missing, and has no master until it is there") {
+  World world;
+  world
+      .backend("a", Says()
+                        .task("worker", 0, "a:1")
+                        .missing("worker", 1, "Pending")
+                        .me("worker", 1, "pod uid 5e0c"))
+      .tree(World::leaf("a"));
+  const Snapshot snapshot = world.answer();
+  CHECK_FALSE(snapshot.complete);
+  CHECK(snapshot.identity.index == 1);
+  CHECK(snapshot.master.empty());
+  CHECK(snapshot.warnings.empty());
+}
+
+TEST_CASE("a task that an incomplete cluster does not show is a warning") {
+  World world;
+  world.backend("a", Says().task("worker", 0, "a:1").missing("worker", 1, "Pending"))
+      .tree(World::leaf("a"));
+  world.config.task_type = "worker";
+  world.config.task_id = 7;
+  CHECK(world.answer().warnings ==
+        std::vector<std::string>{"the config says that this process is worker 7, which is not "
+                                 "among the tasks found"});
+}
+
+TEST_CASE("a task of a job without tasks stands outside of the cluster") {
+  World world;
+  world.backend("a", Says().task("worker", 0, "a:1").job("evaluator")).tree(World::leaf("a"));
+  world.config.task_type = "evaluator";
+  world.config.task_id = 0;
+  const Snapshot snapshot = world.answer();
+  CHECK(snapshot.identity.type == "evaluator");
+  CHECK(snapshot.warnings.empty());
+}
+
+TEST_CASE("half a task in the config says nothing, and the evidence is asked") {
+  World world;
+  world.backend("a", Says().task("worker", 0, "a:1").me("worker", 0, "hostname a"))
+      .tree(World::leaf("a"));
+  world.config.task_type = "ps";
+  CHECK(world.answer().identity.type == "worker");
+  world.config.task_type.reset();
+  world.config.task_id = 7;
+  CHECK(world.answer().identity.index == 0);
+}
+
+TEST_CASE("the evidence beside a task in the config is told behind it, unless it says otherwise") {
+  World world;
+  world
+      .backend(
+          "a",
+          Says().task("worker", 0, "a:1").task("worker", 1, "b:1").me("worker", 1, "hostname b"))
+      .tree(World::leaf("a"));
+  world.config.task_type = "worker";
+  world.config.task_id = 1;
+  Snapshot snapshot = world.answer();
+  CHECK(snapshot.identity.evidence ==
+        std::vector<std::string>{"the config says that this process is worker 1", "hostname b"});
+  CHECK(snapshot.warnings.empty());
+  world.config.task_id = 0;
+  world.config.task_overrides = true;
+  snapshot = world.answer();
+  CHECK(snapshot.identity.evidence ==
+        std::vector<std::string>{"the config says that this process is worker 0"});
+  CHECK(snapshot.master == "a:1");
+}
+
+TEST_CASE("more tasks than expected is a complete answer with a warning") {
+  World world;
+  world.backend("a", Says().task("worker", 0, "a:1").task("worker", 1, "b:1").expected("worker", 1))
+      .tree(World::leaf("a"));
+  world.config.expect = {{"worker", 1}};
+  const Snapshot snapshot = world.answer();
+  CHECK(snapshot.complete);
+  CHECK(snapshot.warnings == std::vector<std::string>{"worker has 2 tasks, 1 were expected"});
+}
+
+TEST_CASE(
+    "what the source says of the whole is in the snapshot, the config's environment over it") {
+  World world;
+  world
+      .backend("a", Says()
+                        .task("worker", 0, "a:1")
+                        .attribute("master", "grpc://chief:1")
+                        .attribute("environment", "cloud"))
+      .tree(World::leaf("a"));
+  Snapshot snapshot = world.answer();
+  CHECK(snapshot.has_own_master);
+  CHECK(snapshot.own_master == "grpc://chief:1");
+  CHECK(snapshot.master == "grpc://chief:1");
+  CHECK(snapshot.environment == "cloud");
+  CHECK(snapshot.attributes.size() == 2);
+  CHECK(snapshot.time_ns > 0);
+  world.config.environment = "lab";
+  CHECK(world.answer().environment == "lab");
+}
+
+TEST_CASE("an accelerator without a count is one, a count that is no number is none") {
+  using Counts = std::map<std::string, int64_t>;
+  CHECK(accelerators_of({{"accelerator.type", "TPU"}}, {}) == Counts{{"TPU", 1}});
+  CHECK(accelerators_of({{"accelerator.type", ""}, {"accelerator.count", "4"}}, {}).empty());
+  for (const char* count : {"", "x", "4x", "-1", "99999999999999999999"}) {
+    CAPTURE(count);
+    CHECK(accelerators_of({{"accelerator.type", "TPU"}, {"accelerator.count", count}}, {}).empty());
+    CHECK(accelerators_of({}, {{"accelerator.count.GPU", count}}).empty());
+  }
+}

@@ -128,3 +128,38 @@ TEST_CASE("an epoch token is cancelled by the next epoch and not by an earlier o
   stop.cancel();
   CHECK(both.cancelled());
 }
+
+TEST_CASE(
+    "what a chain's earlier resolvers said is told in order; the first that answers says nothing") {
+  World world;
+  world.backend("a", fails(Code::kNotFound, "no")).backend("b", fails(Code::kUnavailable, "down"));
+  world.backend("c", Says().task("worker", 0, "h:1"));
+  world.tree(chain_of({World::leaf("a"), World::leaf("b"), World::leaf("c")}));
+  CHECK(world.answer().sources[0].message ==
+        "cluster.chain[2] answered; cluster.chain[0] did not: NOT_FOUND, cluster.chain[1] did not: "
+        "UNAVAILABLE");
+  world.tree(chain_of({World::leaf("c"), World::leaf("a")}));
+  CHECK(world.answer().sources[0].message.empty());
+}
+
+TEST_CASE("the first code that says more than 'not here' is the chain's") {
+  const auto code = [](Code a, Code b) {
+    return two_chained(fails(a, "x"), fails(b, "y")).failure().error.code;
+  };
+  CHECK(code(Code::kFailedPrecondition, Code::kUnavailable) == Code::kUnavailable);
+  CHECK(code(Code::kUnavailable, Code::kFailedPrecondition) == Code::kUnavailable);
+  CHECK(code(Code::kUnavailable, Code::kDeadlineExceeded) == Code::kUnavailable);
+  CHECK(code(Code::kDeadlineExceeded, Code::kUnavailable) == Code::kDeadlineExceeded);
+  CHECK(code(Code::kFailedPrecondition, Code::kNotFound) == Code::kNotFound);
+}
+
+TEST_CASE(
+    "a chain of one that stops has nothing to explain, and lines of an error stay beneath it") {
+  World world;
+  world.backend("a", fails(Code::kInvalidArgument, "wrong")).tree(chain_of({World::leaf("a")}));
+  CHECK(world.failure().error.message == "wrong");
+  world.backend("a", fails(Code::kNotFound, "no\nTry: yes"));
+  CHECK(world.failure().error.message ==
+        "no resolver of the chain cluster answered:\n  cluster.chain[0] (a): NOT_FOUND: no\n    "
+        "Try: yes");
+}

@@ -115,3 +115,83 @@ TEST_CASE("a merge with a chain inside names every source by its path") {
                      "cluster=OK", "cluster.merge[0]=OK", "cluster.merge[1]=OK",
                      "cluster.merge[1].chain[0]=NOT_FOUND", "cluster.merge[1].chain[1]=OK"});
 }
+
+TEST_CASE("ranks leave room for what is expected, and for members missing without a place") {
+  const auto second = [](Says first) {
+    return two_merged(std::move(first), Says().task("worker", 0, "b0:1")).answer();
+  };
+  Snapshot snapshot = second(Says().task("worker", 0, "a0:1").expected("worker", 3));
+  CHECK(address_of(snapshot, "worker", 3) == "b0:1");
+  CHECK(snapshot.jobs[0].expected == 4);
+  snapshot = second(Says().task("worker", 0, "a0:1").missing("worker", -1, "Pending"));
+  CHECK(address_of(snapshot, "worker", 2) == "b0:1");
+  CHECK(snapshot.jobs[0].missing[0].index == -1);
+  CHECK_FALSE(snapshot.jobs[0].expected);
+  snapshot = second(
+      Says().task("worker", 2, "a2:1").missing("worker", -1, "?").missing("worker", -1, "?"));
+  CHECK(address_of(snapshot, "worker", 3) == "b0:1");
+  snapshot = second(Says().task("worker", 2, "a2:1").expected("worker", 4));
+  CHECK(address_of(snapshot, "worker", 4) == "b0:1");
+}
+
+TEST_CASE("a gap that nothing accounts for is a map, also with a member missing elsewhere") {
+  const ResolveFailure failure = two_merged(Says()
+                                                .task("worker", 0, "a0:1")
+                                                .task("worker", 5, "a5:1")
+                                                .missing("worker", 1, "Pending"),
+                                            Says().task("worker", 0, "b0:1"))
+                                     .failure();
+  CHECK(failure.error.code == Code::kAlreadyExists);
+}
+
+TEST_CASE("a job that is only expected is in the answer, not in the cluster") {
+  const Snapshot snapshot =
+      two_merged(Says().expected("ps", 2), Says().task("worker", 0, "b0:1")).answer();
+  CHECK(snapshot.spec.find("ps") == nullptr);
+  REQUIRE(snapshot.jobs.size() == 2);
+  CHECK(snapshot.jobs[1].name == "ps");
+  CHECK(snapshot.jobs[1].expected == 2);
+  CHECK_FALSE(snapshot.complete);
+}
+
+TEST_CASE("an index past the last that there is, is an error") {
+  const ResolveFailure failure =
+      two_merged(Says().expected("worker", INT32_MAX),
+                 Says().task("worker", 0, "b0:1").task("worker", 1, "b1:1"))
+          .failure();
+  CHECK(failure.error.code == Code::kOutOfRange);
+  CHECK(failure.error.message == "cluster: worker has more than 2147483647 tasks");
+}
+
+TEST_CASE("two sources that agree about this process give both evidences") {
+  const Snapshot snapshot =
+      two_merged(Says().task("worker", 0, "a:1").me("worker", 0, "hostname a"),
+                 Says().task("ps", 0, "p:1").me("worker", 0, "pod a"))
+          .answer();
+  CHECK(snapshot.identity.evidence == std::vector<std::string>{"hostname a", "pod a"});
+  CHECK(two_merged(Says().task("worker", 0, "a:1").me("worker", 0, "hostname a"),
+                   Says().task("ps", 0, "p:1").me("ps", 0, "pod p"))
+            .failure()
+            .error.code == Code::kFailedPrecondition);
+}
+
+TEST_CASE("the warnings of all sources are told, of shared addresses ten") {
+  Says many;
+  for (int i = 0; i < 20; ++i) many = std::move(many).task("worker", i, "same:1");
+  const Snapshot snapshot =
+      two_merged(std::move(many), Says().task("ps", 0, "p:1").warning("the list was cut")).answer();
+  CHECK(snapshot.warnings.size() == 11);
+  CHECK(snapshot.warnings[0] == "the list was cut");
+  CHECK(snapshot.warnings[10] == "cluster: worker 0 and worker 10 have the same address same:1");
+}
+
+TEST_CASE("a merge of which several fail tells all, and not who was cancelled for it") {
+  const Behaviour fails_later = [](int64_t, const CancelToken&) -> Result<BackendAnswer> {
+    return Error{Code::kUnavailable, "no route", {}};
+  };
+  CHECK(two_merged(fails(Code::kPermissionDenied, "forbidden"), fails_later)
+            .failure()
+            .error.message == "forbidden\nand no route");
+  CHECK(two_merged(fails(Code::kPermissionDenied, "forbidden"), hangs()).failure().error.message ==
+        "forbidden");
+}

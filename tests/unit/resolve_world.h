@@ -75,6 +75,10 @@ class Says {
     answer_.attributes.emplace_back(key, value);
     return std::move(*this);
   }
+  Says warning(const std::string& text) && {
+    answer_.warnings.push_back(text);
+    return std::move(*this);
+  }
   operator Behaviour() && {
     return [answer = std::move(answer_)](int64_t, const CancelToken&) {
       return Result<BackendAnswer>(answer);
