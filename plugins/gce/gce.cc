@@ -191,6 +191,10 @@ class Gce {
       for (const GroupMember& member : group->members) {
         if (member.status.empty()) continue;
         size += member.name.size() + 1;
+        // They become a regular expression.
+        if (member.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") !=
+            std::string::npos)
+          size = kNamesMaximum + 1;
         names.push_back(member.name);
       }
       if (size > kNamesMaximum) names.clear();

@@ -54,8 +54,9 @@ class Asker {
       const int64_t status = response->status();
       if (status == 200 || (status == 404 && may_be_absent)) return response;
       const ApiError said = read_api_error(response->body());
-      // The core has waited for 429 and 5xx already; a 403 it takes for final.
-      if (status != 403 || !said.rate_limited()) return failure_of(*response, said);
+      // The core has tried 429 and 5xx again for a while, and takes a 403 for final; neither reaches the next minute.
+      if ((status != 403 && status != 429) || !said.rate_limited())
+        return failure_of(*response, said);
       if (auto stopped = wait(*response, said, waits); !stopped)
         return std::move(stopped).failure();
     }
@@ -101,7 +102,7 @@ class Asker {
           MUSTER_E_RESOURCE_EXHAUSTED,
           fmt::format("the quota of {} for {} is used up: {}", question_.service, question_.what,
                       quote(said.message, 500)),
-          {{"http_status", "403"},
+          {{"http_status", std::to_string(response.status())},
            {"retry_after_ms", std::to_string(wait_ns / 1'000'000)},
            {"endpoint", origin()},
            {"hint", "quotas count by the minute: a timeout of 90s waits for the next one"}}};
@@ -135,9 +136,10 @@ class Asker {
         MUSTER_E_PERMISSION_DENIED,
         fmt::format("{} may not ask for {}, which takes the permission {}: {}",
                     credentials_.origin(), question_.what, permission, words),
-        {{"hint", fmt::format("{} has it: gcloud projects add-iam-policy-binding {} "
-                              "--member=serviceAccount:EMAIL --role={}",
-                              question_.role, question_.project, question_.role)}}};
+        {{"hint",
+          fmt::format("{} has it: gcloud projects add-iam-policy-binding {} "
+                      "--member={} --role={}",
+                      question_.role, question_.project, credentials_.member(), question_.role)}}};
   }
 
   sdk::Failure failure_of(const sdk::Response& response, const ApiError& said) const {

@@ -38,7 +38,7 @@ struct Question {
   std::string look;    // the command with which a person looks for it
 };
 
-// The answer with status 200. A rate limit (403 or 429 by its reason) is waited out, into the next minute, where the deadline allows it.
+// The answer with status 200. A rate limit (403, or 429, by its reason) is waited out, into the next minute, where the deadline allows it.
 // Other refusals become failures with the API's words: NOT_FOUND with the command that looks; PERMISSION_DENIED with the permission
 // and the command that gives the role, or switches the API on; UNAUTHENTICATED; RESOURCE_EXHAUSTED; UNAVAILABLE (5xx); INVALID_ARGUMENT (400).
 // With `may_be_absent` a 404 is an answer too.

@@ -98,8 +98,24 @@ sdk::Status Credentials::use_metadata(const std::string& looked_at, sdk::Call& c
   return {};
 }
 
+std::string Credentials::member() const {
+  if (!file_) return "serviceAccount:EMAIL";
+  if (file_->type == CredentialFile::Type::kServiceAccount)
+    return "serviceAccount:" + file_->client_email;
+  if (file_->type == CredentialFile::Type::kAuthorizedUser) return "user:EMAIL";
+  // ".../serviceAccounts/EMAIL:generateAccessToken"
+  const std::string& url = file_->impersonation_url;
+  const size_t from = url.rfind('/') + 1;
+  const size_t end = url.rfind(':');
+  return from == 0 || end == std::string::npos || end < from
+             ? "serviceAccount:EMAIL"
+             : "serviceAccount:" + url.substr(from, end - from);
+}
+
 sdk::Status Credentials::find(sdk::Call& call) {
   file_.reset();
+  if (!keep_) token_.reset();  // a recording has what each call was told
+  keep_ = true;
   project_ = variable(call, "GOOGLE_CLOUD_PROJECT");
   if (project_.empty()) project_ = variable(call, "GCLOUD_PROJECT");
   quota_project_ = !options_.quota_project.empty() ? options_.quota_project
@@ -201,8 +217,7 @@ sdk::Result<Token> Credentials::get_token(sdk::Call& call) {
 // Makes token_ one that can be sent. One whose end is near still serves when no other can be had.
 sdk::Status Credentials::ensure_token(sdk::Call& call) {
   const int64_t left = !token_ || token_->expires == 0 ? kMargin_s : token_->expires - now_s(call);
-  if (!token_ || left < kMargin_s || !keep_) {
-    keep_ = true;
+  if (!token_ || left < kMargin_s) {
     auto fresh = get_token(call);
     if (!fresh && (!token_ || left < kLast_s || call.cancelled()))
       return std::move(fresh).failure();

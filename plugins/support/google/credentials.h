@@ -33,6 +33,8 @@ class Credentials {
 
   // After find. In words: "the credential file '/home/u/key.json'".
   const std::string& origin() const { return origin_; }
+  // After find. Who they are, as IAM writes it: "serviceAccount:grape@orchard.iam.gserviceaccount.com"; with EMAIL where that is not known.
+  std::string member() const;
   // After find. Whose APIs they are for: "googleapis.com".
   const std::string& universe() const { return universe_; }
   // After find. The project that the environment or the credentials name; "" for none.

@@ -68,6 +68,33 @@ TEST_CASE("a 403 of a used-up quota is waited out") {
   CHECK(answer.requests.size() == 3);
 }
 
+TEST_CASE("a 429 of a used-up quota is waited out too, one of pressure is not") {
+  World world;
+  world.serve = [asked = 0](const Request&) mutable -> Response {
+    if (++asked == 1)
+      return reply(429, error(429, "Quota", "rateLimitExceeded"), {{"Retry-After", "1"}});
+    return reply(200, "{}");
+  };
+  CHECK(ask("google_token", R"({"access_token": "mine"})", world).code == MUSTER_OK);
+  CHECK(refused(429, error(429, "Too busy", "backendError")).requests.size() == 1);
+}
+
+TEST_CASE("the command that gives the role names who asked, where the file says it") {
+  for (const auto& [file, member] :
+       {std::pair{service_account_file(),
+                  std::string("--member=serviceAccount:grape@orchard.iam.gserviceaccount.com ")},
+        {user_file(), "--member=user:EMAIL "}}) {
+    World world = with_file(file);
+    world.serve = [](const Request& request) -> Response {
+      if (request.method == "POST") return reply(200, R"({"access_token": "t"})");
+      return reply(403, error(403, "Forbidden", "forbidden"));
+    };
+    const Answer answer = ask("google_token", "{}", world);
+    CHECK(answer.code == MUSTER_E_PERMISSION_DENIED);
+    CHECK_MESSAGE(holds(answer.details.at("hint"), member), answer.details.at("hint"));
+  }
+}
+
 TEST_CASE("a quota that the deadline does not outlast is RESOURCE_EXHAUSTED at once") {
   const Answer answer = refused(403, error(403, "Quota exceeded", "x", R"([{"reason": "a"}, {}])"));
   CHECK(answer.code == MUSTER_E_PERMISSION_DENIED);

@@ -302,6 +302,17 @@ TEST_CASE("gcloud prints the token when asked to, and its words are told when it
   CHECK(answer.details.at("hint") == "gcloud auth login");
 }
 
+TEST_CASE("a recording runs gcloud once for each call, else its token is kept") {
+  World world = google_world();
+  world.run = [](const Program&) -> Run { return {0, "t0ken\n", "", MUSTER_OK, ""}; };
+  auto answers = ask_in_turn("google_token", R"({"credentials": "gcloud"})", {world, world});
+  CHECK(answers[1].programs.empty());
+  world.keep = false;
+  answers = ask_in_turn("google_token", R"({"credentials": "gcloud"})", {world, world});
+  CHECK(answers[0].programs.size() == 1);
+  CHECK(answers[1].programs.size() == 1);
+}
+
 TEST_CASE("credentials: none sends no token") {
   const Answer answer = ask_google(google_world(), R"({"credentials": "none"})");
   REQUIRE_MESSAGE(answer.code == MUSTER_OK, answer.message);
