@@ -58,7 +58,7 @@ sdk::Result<Group> Compute::group(int& managed) {
     ask.method = "POST";
     if (!out.managed) ask.body = R"({"instanceState":"ALL"})";
     ask.what = what;
-    ask.purpose = fmt::format("{} the members of {}{}", out.managed ? "plan of" : "list",
+    ask.purpose = fmt::format("{} of {}{}", out.managed ? "what is planned" : "the members",
                               options_.group, page == 1 ? "" : fmt::format(", page {}", page));
     ask.permission =
         out.managed ? "compute.instanceGroupManagers.list" : "compute.instanceGroups.list";

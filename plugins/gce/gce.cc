@@ -176,7 +176,10 @@ class Gce {
 
   sdk::Result<Members> of_group(Compute& compute, const Place& place) {
     auto group = compute.group(managed_);
-    if (!group) return std::move(group).failure();
+    if (!group) {
+      managed_ = -1;  // one of the other kind may take its name
+      return std::move(group).failure();
+    }
     if (group->members.empty())
       return sdk::Failure{
           MUSTER_E_NOT_FOUND,

@@ -71,10 +71,7 @@ class Asker {
           MUSTER_E_CANCELLED, fmt::format("asking for {} was cancelled", question_.what), {}};
     call_.progress(question_.what);
     constexpr std::string_view kJson = "application/json";
-    // The front end compresses for those alone whose name has the word in it.
-    constexpr std::string_view kAgent = "muster (gzip)";
     const muster_http_header_v1 headers[] = {{"Accept", kJson.data(), kJson.size()},
-                                             {"User-Agent", kAgent.data(), kAgent.size()},
                                              {"Content-Type", kJson.data(), kJson.size()}};
     muster_http_request_v1 request = {};
     request.struct_size = sizeof request;
@@ -83,7 +80,7 @@ class Asker {
     request.url = question_.url.data();
     request.url_size = question_.url.size();
     request.headers = headers;
-    request.header_count = question_.body.empty() ? 2 : 3;
+    request.header_count = question_.body.empty() ? 1 : 2;
     request.body = question_.body.data();
     request.body_size = question_.body.size();
     request.maximum_body_size = kMaximum;

@@ -8,7 +8,7 @@ using namespace fake;
 namespace {
 
 Answer refused(int64_t status, const std::string& body,
-               std::map<std::string, std::string> headers = {}) {
+               const std::map<std::string, std::string>& headers = {}) {
   World world;
   world.serve = [=](const Request&) -> Response { return reply(status, body, headers); };
   return ask("google_token", R"({"access_token": "mine"})", world);
