@@ -162,7 +162,12 @@ TEST_CASE("format options are read, and wrong ones told") {
             "task_id, rpc_layer; the nearest is 'color'"));
   CHECK(has(reason("color=yes"), "write 0 or 1"));
   CHECK(has(reason("task_id=-1"), "a number from 0"));
-  CHECK(has(reason("task_id=x"), "a number from 0"));
+  for (const char* id : {"x", "", "3x", "2147483648", "99999999999999999999"}) {
+    CAPTURE(id);
+    CHECK(has(reason("task_id=" + std::string(id)), "a number from 0 to 2147483647"));
+  }
+  CHECK_FALSE(parse_format_options("color=0")->color);
+  CHECK(*parse_format_options("task_id=2147483647,rpc_layer=http")->rpc_layer == "http");
   CHECK(has(reason("color"), "has no value"));
   CHECK(has(reason("task_type="), "is not a job name"));
 }
@@ -200,6 +205,85 @@ TEST_CASE("master() is what TensorFlow's is, with its quirks mended") {
   CHECK(*of({}, {}, "http") == "http://10.0.0.9:1");
   CHECK(*of("worker", 1) ==
         "grpc://10.0.0.2:8470");  // TFCONFIG-7: a task that is asked for is answered
+}
+
+TEST_CASE("a cluster_def is text or bytes, as it is named") {
+  CHECK(show(small_answer(), "cluster_def").find("name: \"worker\"") != std::string::npos);
+  CHECK(show(small_answer(), "cluster_def_binary").front() == '\x0a');
+  Snapshot answer;
+  add(answer.spec, "it's \\ \"x\" \xc3\xa4", 0, "h:1");
+  CHECK(has(show(answer, "cluster_def"), R"(name: "it\'s \\ \"x\" \303\244")"));
+}
+
+TEST_CASE("any of the options asks for another master") {
+  FormatOptions options;
+  options.rpc_layer = "http";
+  CHECK(has(show(small_answer(), "json", options), R"("master": "http://10.0.0.2:8470")"));
+  options = {};
+  options.task_id = 0;
+  CHECK(has(show(small_answer(), "json", options), R"("master": "grpc://10.0.0.1:8470")"));
+  options = {};
+  options.task_type = "ps";
+  CHECK(failure(small_answer(), "json", options).code == Code::kNotFound);
+}
+
+TEST_CASE("characters that a reader may take for a control or a line end are written as escapes") {
+  const auto json = [](std::string_view text) {
+    std::string out;
+    append_json(out, text);
+    return out;
+  };
+  CHECK(json("\xe2\x80\xa8\xe2\x80\xa9\xef\xbb\xbf\xef\xbf\xbe\xef\xbf\xbf") ==
+        R"("\u2028\u2029\ufeff\ufffe\uffff")");
+  CHECK(json("\xc2\x85\xc2\x9f\x7f\x01") == R"("\u0085\u009f\u007f\u0001")");
+  for (const char* plain : {"\xc2\xa0", "\xc3\x85", "\xe2\x80\xa7", "\xe5\xb7\xa5", "\xef\xbf\xbc",
+                            "\xf0\x9f\x98\x80"}) {
+    CHECK(json(plain) == "\"" + std::string(plain) + "\"");
+  }
+  CHECK(json("a\xff\x62") == "\"a\xef\xbf\xbd\x62\"");
+}
+
+TEST_CASE("a table shows missing tasks in their places, and jobs of which there is nothing") {
+  Snapshot answer;
+  answer.complete = false;
+  add(answer.spec, "worker", 0, "a:1", "w-0", {{"accelerator.type", "TPU"}});
+  add(answer.spec, "worker", 3, "d:1");
+  answer.jobs = {{"worker", 2, 7, {{-1, "", ""}, {4, "", ""}, {1, "w-1", "Pending"}}},
+                 {"ps", 0, std::nullopt, {}},
+                 {"chief", 0, 1, {}}};
+  const std::string table = show(answer, "table");
+  matches_golden("gaps.table", table);
+  FormatOptions color;
+  color.color = true;
+  answer.identity = {"worker", 3, {}};
+  const std::string colored = show(answer, "table", color);
+  CHECK(has(colored, "\x1b[32mworker  3"));
+  CHECK(has(colored, "\nworker  0"));
+  CHECK(has(colored, "\x1b[31mworker  1"));
+  CHECK(has(colored, "\x1b[2mps"));
+}
+
+TEST_CASE("explain colours what went well, what did not, and what was not asked") {
+  const std::string text = render_sources_explain(full_answer().sources, true);
+  CHECK(has(text, "cluster.merge[0] (kubernetes): \x1b[32mOK\x1b[0m, 2 tasks, 12 ms, 1 request"));
+  CHECK(has(text, "(tpu): \x1b[31mNOT_FOUND\x1b[0m, 37 ms, 1 request"));
+  CHECK(has(text, "(gce): \x1b[2mNOT_ASKED\x1b[0m\n"));
+  CHECK(has(text, "\x1b[32m200\x1b[0m, 11 ms"));
+  CHECK(has(text, "\x1b[31mconnection refused\x1b[0m, 3 ms, 0 B\n"));
+}
+
+TEST_CASE("explain tells sizes in their unit, statuses, and messages of several lines") {
+  SourceRecord source{"cluster", "x", "UNAVAILABLE", "one\ntwo\n", 0, 1, {}};
+  source.requests = {{"GET", "u", "", 200, "", 1, 1023, 1},
+                     {"GET", "u", "", 404, "", 1, 1024, 1},
+                     {"GET", "u", "", 399, "", 1, 1048575, 1},
+                     {"GET", "u", "", 199, "", 1, 3145728, 1}};
+  const std::string text = render_sources_explain({source}, true);
+  CHECK(has(text, "    one\n    two\n    GET u\n"));
+  CHECK(has(text, "\x1b[32m200\x1b[0m, 1 ms, 1023 B\n"));
+  CHECK(has(text, "\x1b[31m404\x1b[0m, 1 ms, 1.0 KiB\n"));
+  CHECK(has(text, "\x1b[32m399\x1b[0m, 1 ms, 1024.0 KiB\n"));
+  CHECK(has(text, "\x1b[31m199\x1b[0m, 1 ms, 3.0 MiB\n"));
 }
 
 }  // namespace

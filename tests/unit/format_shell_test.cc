@@ -131,5 +131,86 @@ TEST_CASE("formats that cannot show a gap refuse an incomplete answer and say wh
   }
 }
 
+TEST_CASE("export lines of another task, or of another scheme, are that one's") {
+  const auto with = [](auto&& change) {
+    FormatOptions options;
+    change(options);
+    return show(small_answer(), "env", options);
+  };
+  const auto has = [](const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+  };
+  std::string env = with([](FormatOptions& asked) { asked.task_id = 0; });
+  CHECK(has(env, "MUSTER_MASTER='grpc://10.0.0.1:8470'\nexport MUSTER_RPC_LAYER='grpc'\n"));
+  CHECK(has(env, "MUSTER_TASK_ID='0'\nexport MUSTER_ADDRESS='10.0.0.1:8470'\n"));
+  CHECK(has(env, "\"task\": {\"type\": \"worker\", \"index\": 0}"));
+  CHECK(has(env, "RANK='0'"));
+  env = with([](FormatOptions& asked) { asked.task_type = "worker"; });
+  CHECK(has(env, "MUSTER_MASTER='grpc://10.0.0.2:8470'"));
+  env = with([](FormatOptions& asked) { asked.rpc_layer = "http"; });
+  CHECK(has(env, "MUSTER_MASTER='http://10.0.0.2:8470'\nexport MUSTER_RPC_LAYER='http'\n"));
+  CHECK(has(env, "\"rpc_layer\": \"http\""));
+  env = with([](FormatOptions& asked) {
+    asked.task_type = "evaluator";
+    asked.task_id = 0;
+  });
+  CHECK(has(env, "MUSTER_MASTER=''"));
+  CHECK(has(env, "MUSTER_TASK_TYPE='evaluator'\nexport MUSTER_TASK_ID='0'\nexport TF_CONFIG="));
+  CHECK_FALSE(has(env, "RANK="));
+  FormatOptions asked;
+  asked.task_id = 7;
+  CHECK(failure(small_answer(), "env", asked).code == Code::kNotFound);
+  CHECK(failure(small_answer(), "tf_config", asked).code == Code::kNotFound);
+}
+
+TEST_CASE("an evaluator outside of the cluster speaks for itself, one inside has to be there") {
+  Snapshot answer = small_answer();
+  FormatOptions options;
+  options.task_type = "evaluator";
+  options.task_id = 7;
+  CHECK(render(answer, "tf_config", options).ok());
+  CHECK(master(answer, "evaluator", 7, {}).error().code == Code::kNotFound);
+  add(answer.spec, "evaluator", 0, "e:1");
+  CHECK(failure(answer, "tf_config", options).code == Code::kNotFound);
+}
+
+TEST_CASE("the rank is this task's, not that of another job's task of the same index") {
+  Snapshot answer = small_answer();
+  add(answer.spec, "ps", 1, "p:1");
+  const std::string env = show(answer, "env");
+  CHECK(env.find("RANK='1'") != std::string::npos);
+  CHECK(env.find("RANK=") == env.rfind("RANK="));
+}
+
+TEST_CASE("chief and master come first in the ranks, each once") {
+  Snapshot answer;
+  for (const char* job : {"worker", "master", "chief"})
+    add(answer.spec, job, 0, (std::string(job) + ":1").c_str());
+  CHECK(show(answer, "addresses") == "chief:1\nmaster:1\nworker:1\n");
+}
+
+TEST_CASE("an incomplete answer that is asked for says that it is one") {
+  Snapshot answer = small_answer();
+  answer.complete = false;
+  FormatOptions options;
+  options.incomplete = true;
+  CHECK(show(answer, "env", options).find("MUSTER_COMPLETE='0'") != std::string::npos);
+}
+
+TEST_CASE("of the missing tasks five are told, with what is known of each") {
+  Snapshot answer;
+  answer.complete = false;
+  answer.jobs = {{"worker", 0, 6, {{-1, "", ""}, {0, "", ""}, {1, "w-1", ""}, {2, "", "Pending"}}}};
+  std::string message = failure(answer, "names").message;
+  CHECK(
+      message.find("\n  a task of worker is missing\n  worker 0 is missing\n  worker 1 is missing "
+                   "(w-1)\n  worker 2 is missing: Pending") != std::string::npos);
+  CHECK(message.find("and more") == std::string::npos);
+  for (int64_t i = 3; i < 6; ++i) answer.jobs[0].missing.push_back({i, "", ""});
+  message = failure(answer, "names").message;
+  CHECK(message.find("worker 3 is missing\n  and more") != std::string::npos);
+  CHECK(message.find("worker 4") == std::string::npos);
+}
+
 }  // namespace
 }  // namespace muster

@@ -288,5 +288,73 @@ TEST_CASE("long hosts outlive what they were read with, and copies share them") 
   CHECK(last.to_string() == "worker-2999.training.default.svc:8470");
 }
 
+TEST_CASE("TF_CONFIG that is nearly right is refused, whoever reads it first") {
+  for (const char* json : {R"({"cluster": {"worker": ["h:1"]}} x)",
+                           R"({"cluster": {"worker": ["h:1"]})",
+                           R"({"cluster": {"worker": ["h:1"]}}})",
+                           R"({"cluster": {"worker": ["h:1",]}})",
+                           R"({"cluster": {"worker": [,"h:1"]}})",
+                           R"({"cluster": {"worker": ["h:1" "h:2"]}})",
+                           R"({"cluster": {"worker": ["h:1"}}})",
+                           R"({"cluster": {"worker": ["h:1"],}})",
+                           R"({"cluster": {"worker" ["h:1"]}})",
+                           R"({"cluster": {worker": ["h:1"]}})",
+                           R"({"cluster": {"worker: ["h:1"]}})",
+                           R"({"cluster": {"worker": [h:1"]}})",
+                           R"({"cluster": {"worker": ["h:1]}})",
+                           R"({"cluster": {"worker": ["h:1x"]}})",
+                           R"({"cluster": {"worker": ["h:1 "]}})",
+                           R"({"cluster": {"worker": {"1x": "h:1"}}})",
+                           R"({"cluster": {"worker": {"-1": "h:1"}}})",
+                           R"({"cluster": {"worker": {"": "h:1"}}})",
+                           R"({"cluster": {"worker": {"1": "h:1", "01": "h:2"}}})",
+                           R"({"cluster": {"worker": {1: "h:1"}}})",
+                           R"({"cluster": {"worker": {"2147483648": "h:1"}}})",
+                           R"({"cluster": {"worker": ["h:1"], "worker": ["h:2"]}})",
+                           R"({"cluster": {"worker": null}})",
+                           R"({"sparseCluster": {"worker": 5}})",
+                           R"({"cluster": {}, "cluster": {}})",
+                           R"({"task": {}, "task": {}})",
+                           R"({"task": {"type": "a", "type": "b"}})",
+                           R"({"task": {"index": 1, "index": 1}})",
+                           R"({"rpc_layer": "a", "rpc_layer": "b"})",
+                           R"({"rpc_layer": "a\u0000b"})",
+                           R"({"rpc_layer": grpc"})",
+                           R"({"rpc_layer": "grpc})",
+                           "{\"rpc_layer\": \"a\nb\"}",
+                           R"({"rpc_layer": 5})",
+                           R"({"session_master": 5})",
+                           R"({"environment": []})"}) {
+    CAPTURE(json);
+    CHECK_FALSE(parse_tf_config(json).ok());
+  }
+  for (const char* index :
+       {"01", "1x", "1 2", "0x1", "-1", "+1", "", "1.5", "2147483648", "12345678901", "[]", "{}",
+        R"("1x")", R"("")", R"(" ")", R"("-1")", R"("2147483648")", R"("99999999999999999999")"}) {
+    const std::string json =
+        R"({"cluster": {"worker": ["h:1"]}, "task": {"type": "worker", "index": )" +
+        std::string(index) + "}}";
+    CAPTURE(json);
+    CHECK_FALSE(parse_tf_config(json).ok());
+  }
+}
+
+TEST_CASE("blanks may stand wherever JSON has them") {
+  const TfConfig config = read(
+      "\r\n\t {\t\"cluster\" : { \"worker\" : [ \"h:1\" ,\n\"g:2\" ] , \"ps\" : { \"3\" : \"p:1\" "
+      "} , \"none\" : [ ] } , \"task\"\r:\t{ \"type\" : \"worker\" , \"index\" : 1 } , "
+      "\"rpc_layer\" : \"grpc\" , \"environment\" : \"cloud\" , \"session_master\" : "
+      "\"grpc://x:1\" }\n ");
+  CHECK(config.cluster.task_count() == 3);
+  CHECK(config.cluster.task_address("worker", 1)->to_string() == "g:2");
+  CHECK(config.cluster.task_address("ps", 3)->to_string() == "p:1");
+  CHECK(config.cluster.find("none") != nullptr);
+  CHECK(config.task.type == "worker");
+  CHECK(config.task.index == 1);
+  CHECK(config.rpc_layer == "grpc");
+  CHECK(config.environment == "cloud");
+  CHECK(config.session_master == "grpc://x:1");
+}
+
 }  // namespace
 }  // namespace muster

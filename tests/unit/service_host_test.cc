@@ -1,8 +1,11 @@
 // Host: log, errors, and the services options, clock and environment.
 #include <doctest/doctest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include <thread>
 
+#include "core/service/file.h"
 #include "core/service/text.h"
 #include "service_world.h"
 
@@ -311,4 +314,55 @@ TEST_CASE("base64 gives back any bytes and refuses what is none") {
   CHECK(base64_encode("foob") == "Zm9vYg==");
   for (const char* bad : {"Zm9vYg=", "Zm9vY", "Z", "====", "Zm9v=", "Zm9v!", "Zg==Zg=="})
     CHECK_FALSE(base64_decode(bad).has_value());
+}
+
+TEST_CASE("what is there and no file is told what it is") {
+  const Folder folder;
+  const std::string path = folder.path("socket");
+  const int server = socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  REQUIRE(path.size() < sizeof name.sun_path);
+  path.copy(name.sun_path, path.size());
+  REQUIRE(bind(server, reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0);
+  World world;
+  const auto said = [&](const std::string& file) { return Read(world, file).error.error.message; };
+  CHECK(said(path) == "'" + path + "' is a socket, not a regular file");
+  CHECK(said("/proc/self") == "'/proc/self' is a directory, not a regular file");
+  CHECK(said("/dev/zero") == "'/dev/zero' is a device, not a regular file");
+  close(server);
+}
+
+TEST_CASE("a file that is not there is told alone when its folder is, and a file for a folder") {
+  const Folder folder;
+  const std::string plain = folder.write("plain", "x");
+  World world;
+  const auto said = [&](const std::string& file) { return Read(world, file).error.error.message; };
+  CHECK(said(folder.path("none")) == "'" + folder.path("none") + "' does not exist");
+  CHECK(said(plain + "/under") ==
+        "'" + plain + "/under' does not exist: '" + plain + "' is not a folder");
+  CHECK(said(folder.path(std::string(300, 'a'))).find("cannot be opened: File name too long") !=
+        std::string::npos);
+}
+
+TEST_CASE("a name of a file that is none is refused") {
+  World world;
+  CHECK(Read(world, "").code == MUSTER_E_INVALID_ARGUMENT);
+  CHECK(absolute_path("").error().message == "the name of a file to read is empty");
+  CHECK(absolute_path(std::string("a\0b", 3)).error().message ==
+        "the name of a file to read has a NUL in it");
+}
+
+TEST_CASE("a folder that may not be searched is told before the file in it" *
+          doctest::skip(geteuid() == 0)) {
+  const Folder folder;
+  World world;
+  REQUIRE(mkdir(folder.path("shut").c_str(), 0700) == 0);
+  folder.write("shut/file", "x");
+  chmod(folder.path("shut").c_str(), 0);
+  const Read read(world, folder.path("shut/file"));
+  chmod(folder.path("shut").c_str(), 0700);
+  CHECK(read.code == MUSTER_E_PERMISSION_DENIED);
+  CHECK(contains(read.error.error.message,
+                 "the folder '" + folder.path("shut") + "' (mode 0000, owned by '"));
 }
