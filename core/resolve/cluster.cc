@@ -338,7 +338,7 @@ std::variant<SnapshotPtr, ResolveFailure> Cluster::resolve(std::shared_ptr<Sessi
   return std::make_shared<const Snapshot>(std::move(*snapshot));
 }
 
-Result<std::vector<ResolverNeeds>> Cluster::needs(std::shared_ptr<Session> session,
+Result<std::vector<ResolverNeeds>> Cluster::needs(const std::shared_ptr<Session>& session,
                                                   const CancelToken& cancel,
                                                   const NeedsRequest& request) const {
   const int64_t deadline_ns = monotonic_ns() + state_->config.timeout.count();

@@ -44,7 +44,7 @@ class Cluster {
 
   // What each backend of the tree needs to be allowed to do, in the order of the config, by config().timeout. The first that
   // cannot find out ends it; one that has no way to say (can_say_needs) is told without.
-  Result<std::vector<ResolverNeeds>> needs(std::shared_ptr<Session> session,
+  Result<std::vector<ResolverNeeds>> needs(const std::shared_ptr<Session>& session,
                                            const CancelToken& cancel,
                                            const NeedsRequest& request) const;
 

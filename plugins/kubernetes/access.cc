@@ -317,7 +317,7 @@ sdk::Result<Way> choose_way(const Options& options, sdk::Call& call) {
 }
 
 // What the options say over what was found.
-std::string name_space_of(const Options& options, std::string found) {
+std::string name_space_of(const Options& options, const std::string& found) {
   if (options.all_namespaces) return "";
   if (options.name_space) return *options.name_space;
   return found.empty() ? "default" : found;

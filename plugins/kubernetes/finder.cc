@@ -34,7 +34,9 @@ int64_t number_at(element at, const std::string& pointer, int64_t otherwise) {
 
 std::string text_at(element at, const std::string& pointer) {
   std::string_view text;
-  return at.at_pointer(pointer).get_string().get(text) ? std::string() : std::string(text);
+  return at.at_pointer(pointer).get_string().get(text) || !support::is_text(text)
+             ? std::string()
+             : std::string(text);
 }
 
 bool true_at(element at, const std::string& pointer) {
@@ -273,7 +275,8 @@ sdk::Result<Plan> read_plan(const Finder& finder, const std::string& name, std::
                                     finder.kind, quote(name), places, MUSTER_TASKS_MAXIMUM),
                         {}};
   for (auto role = plan.roles.begin(); role != plan.roles.end(); ++role) {
-    if (role->name.empty()) return wrong("its spec has members without a name");
+    if (role->name.empty() || !support::is_text(role->name))
+      return wrong("its spec has members without a name");
     if (std::any_of(plan.roles.begin(), role, [&](const Role& r) { return r.name == role->name; }))
       return wrong(fmt::format("its spec has {} twice", quote(role->name)));
   }

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "plugins/kubernetes/access.h"
-#include "plugins/kubernetes/identity.h"
 #include "plugins/kubernetes/permissions.h"
+#include "plugins/kubernetes/token.h"
 #include "plugins/support/text.h"
 
 namespace muster::kubernetes {

@@ -10,17 +10,9 @@
 #include "plugins/kubernetes/access.h"
 #include "plugins/kubernetes/members.h"
 #include "plugins/kubernetes/options.h"
+#include "plugins/kubernetes/token.h"
 
 namespace muster::kubernetes {
-
-// The pod that a process runs in: "" each where nothing says it.
-struct OwnPod {
-  std::string name_space, name, uid;
-};
-// The one that a service account's token (a JWT) was made for.
-OwnPod pod_of_token(std::string_view token);
-// The user that RBAC knows by it: "system:serviceaccount:NAMESPACE:NAME"; "" when it does not say.
-std::string user_of_token(std::string_view token);
 
 // What a process knows of the pod that it runs in, and what does not change while it runs: POD_UID, POD_NAME and POD_IP as the
 // downward API gives them; the claims of the service account's token; inside the cluster HOSTNAME; the files of `pod_info`.
