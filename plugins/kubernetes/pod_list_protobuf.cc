@@ -350,7 +350,8 @@ std::optional<size_t> ProtobufPodReader::take(std::string_view bytes, const Want
                                               PodList& list) {
   const size_t all = bytes.size();
   if (place_ == Place::kMagic) {
-    if (all < kProtobufMagic.size()) return 0;
+    needed_ = kProtobufMagic.size();
+    if (all < needed_) return 0;
     if (!bytes.starts_with(kProtobufMagic)) {
       why_ = "it does not begin as Kubernetes' protobuf does";
       return std::nullopt;
@@ -380,6 +381,7 @@ std::optional<size_t> ProtobufPodReader::take_field(std::string_view bytes, cons
   const auto head = read_head(bytes);
   if (!head) {
     if (in_list && bytes.size() >= left_) throw Misread("the list ends within a field");
+    needed_ = bytes.size() + 1;
     return std::nullopt;
   }
   if (head->number == 0 || head->number >= (1U << 29U)) throw Misread("a field has no number");
@@ -398,7 +400,10 @@ std::optional<size_t> ProtobufPodReader::take_field(std::string_view bytes, cons
     if (left_ != 0) place_ = Place::kList;
     return head->size;
   }
-  if (value_size > bytes.size() - head->size) return std::nullopt;
+  if (value_size > bytes.size() - head->size) {
+    needed_ = head->size + value_size;
+    return std::nullopt;
+  }
   const std::string_view value = bytes.substr(head->size, value_size);
   const size_t size = head->size + value.size();
   if (!in_list) {

@@ -19,6 +19,8 @@ class ProtobufPodReader {
   // Appends the pods that are whole in `bytes`, and tells how many bytes it took; the rest is given again, with what follows
   // it. After nullopt `why()` says what cannot be understood.
   std::optional<size_t> take(std::string_view bytes, const Wanted& wanted, PodList& list);
+  // Of the bytes that were left, how many the field that they begin needs at least: more than there are.
+  size_t needed() const { return needed_; }
   // After the last byte, all of them taken: whether that was a whole PodList; else `why()`.
   bool whole();
 
@@ -34,6 +36,7 @@ class ProtobufPodReader {
   Place place_ = Place::kMagic;
   bool has_list_ = false;
   uint64_t left_ = 0;  // of the list
+  size_t needed_ = 0;
   std::string next_, why_;
 };
 

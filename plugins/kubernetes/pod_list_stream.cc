@@ -54,18 +54,20 @@ sdk::Status PodListStream::take(std::string_view bytes) {
 }
 
 sdk::Status PodListStream::take_protobuf(std::string_view bytes) {
-  // What was left of the bytes before is a part of one pod.
-  if (!text_.empty()) {
-    text_.append(bytes);
-    bytes = text_;
+  // What was left of the bytes before is a part of one pod: it gets what it lacks. The rest is read where it is.
+  while (!text_.empty()) {
+    const auto taken = protobuf_.take(text_, wanted_, list_);
+    if (!taken) return not_understood(protobuf_.why());
+    text_.erase(0, *taken);
+    if (text_.empty()) break;
+    if (bytes.empty()) return {};
+    const size_t more = std::min(bytes.size(), protobuf_.needed() - text_.size());
+    text_.append(bytes.substr(0, more));
+    bytes.remove_prefix(more);
   }
   const auto taken = protobuf_.take(bytes, wanted_, list_);
   if (!taken) return not_understood(protobuf_.why());
-  if (text_.empty()) {
-    text_.assign(bytes.substr(*taken));
-  } else {
-    text_.erase(0, *taken);
-  }
+  text_.assign(bytes.substr(*taken));
   return {};
 }
 
