@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -31,10 +30,27 @@ int standing(const Pod& pod, const Judge& judge) {
 }
 
 // Pods of the same key are one another's replacements.
-std::string place_key(const Pod& pod) {
-  return fmt::format("{}\n{}\n{}\n{}\n{}", pod.name_space.view(), pod.owner.view(), pod.role.view(),
-                     pod.group, pod.index);
-}
+struct PlaceKey {
+  explicit PlaceKey(const Pod& pod)
+      : name_space(pod.name_space),
+        owner(pod.owner),
+        role(pod.role),
+        group(pod.group),
+        index(pod.index) {}
+  bool operator==(const PlaceKey&) const = default;
+
+  Text name_space, owner, role;
+  int32_t group, index;
+};
+struct PlaceHash {
+  size_t operator()(const PlaceKey& key) const {
+    // Owners are few, and mostly one.
+    return std::hash<std::string_view>()(key.owner) ^
+           static_cast<size_t>((uint64_t{static_cast<uint32_t>(key.group)} << 32 |
+                                static_cast<uint32_t>(key.index)) *
+                               0x9e3779b97f4a7c15u);
+  }
+};
 
 std::string full_owner(const Pod& pod) {
   return fmt::format("{}/{}", pod.name_space.view(), pod.owner.view());
@@ -55,19 +71,22 @@ class Ranking {
  private:
   void gather(const SelectedPods& selected) {
     std::unordered_set<std::string> seen, ended, owners;
+    const bool several = selected.size() > 1;  // one list has each pod once
     for (size_t selector = 0; selector < selected.size(); ++selector) {
       for (const Pod& pod : *selected[selector]) {
-        if (!seen.insert(full_name(pod)).second) continue;
+        if (several && !seen.insert(full_name(pod)).second) continue;
         if (pod.ended_well()) {
           members_.notes.push_back(
               fmt::format("pod {} has ended well and is no member", quote(full_name(pod))));
           if (!pod.owner.empty()) ended.insert(full_owner(pod));
           continue;
         }
-        if (!pod.owner.empty()) owners.insert(full_owner(pod));
         candidates_.push_back({&pod, selector});
       }
     }
+    if (ended.empty()) return;
+    for (const Candidate& candidate : candidates_)
+      if (!candidate.pod->owner.empty()) owners.insert(full_owner(*candidate.pod));
     // Of an earlier run they have another owner. Of this run they are members that are gone.
     for (const std::string& owner : ended)
       if (owners.count(owner) != 0)
@@ -76,15 +95,18 @@ class Ranking {
   }
 
   void replace() {
-    std::unordered_map<std::string, const Pod*> best;
+    std::unordered_map<PlaceKey, const Pod*, PlaceHash> best;
+    size_t indexed = 0;
     for (const Candidate& candidate : candidates_) {
       if (candidate.pod->index < 0) continue;
-      const Pod*& kept = best[place_key(*candidate.pod)];
+      const Pod*& kept = best[PlaceKey(*candidate.pod)];
+      ++indexed;
       if (kept == nullptr || counts_before(*candidate.pod, *kept, judge_)) kept = candidate.pod;
     }
+    if (best.size() == indexed) return;
     const auto beaten = [&](const Candidate& candidate) {
       if (candidate.pod->index < 0) return false;
-      const Pod* winner = best.at(place_key(*candidate.pod));
+      const Pod* winner = best.at(PlaceKey(*candidate.pod));
       if (winner == candidate.pod) return false;
       const std::string words = fmt::format("pod {} has index {} too, and is older than {}",
                                             quote(full_name(*candidate.pod)), candidate.pod->index,
@@ -101,12 +123,15 @@ class Ranking {
   // newer pod of the same owner takes the place of one.
   void replace_failed() {
     std::unordered_map<std::string, std::vector<const Pod*>> failed, others;
+    const auto is_owned = [](const Pod& pod) { return pod.index < 0 && !pod.owner.empty(); };
     for (const Candidate& candidate : candidates_) {
       const Pod& pod = *candidate.pod;
-      if (pod.index >= 0 || pod.owner.empty()) continue;
-      if (pod.phase == Phase::kFailed && pod.ended != 0) failed[full_owner(pod)].push_back(&pod);
-      others[full_owner(pod)].push_back(&pod);  // one that failed may have replaced another
+      if (is_owned(pod) && pod.phase == Phase::kFailed && pod.ended != 0)
+        failed[full_owner(pod)].push_back(&pod);
     }
+    if (failed.empty()) return;
+    for (const Candidate& candidate : candidates_)  // one that failed may have replaced another
+      if (is_owned(*candidate.pod)) others[full_owner(*candidate.pod)].push_back(candidate.pod);
     std::unordered_set<const Pod*> replaced;
     for (auto& [owner, pods] : failed) {
       auto& newer = others[owner];
@@ -139,17 +164,18 @@ class Ranking {
   }
 
   void rank(size_t selectors) {
-    bool all = true, unique = true;
-    std::set<int64_t> seen;
-    for (const Candidate& candidate : candidates_) {
-      const int64_t index = platform_index(*candidate.pod);
-      all = all && index >= 0;
-      unique = unique && seen.insert(index).second;
-    }
+    members_.members.reserve(candidates_.size());
+    const bool all = std::all_of(candidates_.begin(), candidates_.end(), [](const Candidate& one) {
+      return platform_index(*one.pod) >= 0;
+    });
     if (selectors <= 1 && !all) {  // by the core, in natural order of name
       for (const Candidate& candidate : candidates_) add(*candidate.pod, MUSTER_UNRANKED);
       return;
     }
+    std::unordered_set<int64_t> seen;
+    const bool unique = std::all_of(
+        candidates_.begin(), candidates_.end(),
+        [&](const Candidate& one) { return seen.insert(platform_index(*one.pod)).second; });
     std::sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
       if (a.selector != b.selector) return a.selector < b.selector;
       const Pod &x = *a.pod, &y = *b.pod;
