@@ -1,4 +1,6 @@
 // muster: the command. Written on <muster/muster.h> alone.
+#include <malloc.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
@@ -201,6 +203,11 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // One heap for all threads, and what it has it keeps: a short process gains nothing by giving memory back to the system page
+  // by page, and asking for it again.
+  mallopt(M_ARENA_MAX, 1);
+  mallopt(M_TRIM_THRESHOLD, 256 << 20);
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
   muster_command::occupy_standard_streams();
   try {
     return run(argc, argv);

@@ -111,7 +111,7 @@ int resolve(const Options& options) {
   if (!check_format(options)) return kExitUsage;
   const Settings settings = make_settings(options);
   if (settings == nullptr) return kExitUsage;
-  Snapshot snapshot;
+  static Snapshot& snapshot = *new Snapshot;  // goes with the process, not task by task
   Error error;
   if (ask(settings, options, snapshot, error) != 0) return report(error);
   return show(snapshot, options);
