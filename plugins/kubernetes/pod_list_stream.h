@@ -28,6 +28,9 @@ class PodListStream {
   // The next bytes. DATA_LOSS as soon as they cannot be the beginning of a PodList.
   sdk::Status take(std::string_view bytes);
 
+  // Whether the bytes of this page that were taken are protobuf's.
+  bool is_protobuf() const { return form_ == Form::kProtobuf; }
+
   // After the last byte: the continue token, "" on the last page. DATA_LOSS when it was no whole PodList.
   sdk::Result<std::string> finish();
 

@@ -8,6 +8,7 @@ namespace muster::kubernetes {
 namespace {
 
 constexpr size_t kWorthIt = 256 << 10;    // a page up to here is read sooner than a thread begins
+constexpr size_t kBatch = 192 << 10;      // waking a thread takes as long as reading some pods
 constexpr size_t kFarBehind = 512 << 10;  // both halves stay in a processor's own cache
 
 }  // namespace
@@ -31,31 +32,34 @@ void PodListThread::begin() {
     failed_.reset();
   }
   taken_ = 0;
+  beside_ = false;
   stream_.begin();
 }
 
 sdk::Status PodListThread::take(std::string_view bytes) {
   taken_ += bytes.size();
-  if (!thread_.joinable()) {
-    if (taken_ <= kWorthIt) return stream_.take(bytes);
+  if (!beside_) {
+    if (taken_ <= kWorthIt || stream_.is_protobuf()) return stream_.take(bytes);
     try {
-      thread_ = std::thread([this] { run(); });
+      if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
     } catch (const std::system_error&) {
       return stream_.take(bytes);
     }
+    beside_ = true;
   }
   {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return waiting_.size() < kFarBehind || failed_; });
     if (failed_) return *failed_;
     waiting_.append(bytes);
+    if (waiting_.size() < kBatch) return {};
   }
   changed_.notify_all();
   return {};
 }
 
 sdk::Result<std::string> PodListThread::finish() {
-  {
+  if (beside_) {
     std::unique_lock lock(mutex_);
     wait_until_idle(lock);
     if (failed_) return *failed_;
@@ -64,14 +68,19 @@ sdk::Result<std::string> PodListThread::finish() {
 }
 
 void PodListThread::wait_until_idle(std::unique_lock<std::mutex>& lock) {
+  draining_ = true;
+  changed_.notify_all();
   changed_.wait(lock, [&] { return waiting_.empty() && !reading_; });
+  draining_ = false;
 }
 
 void PodListThread::run() {
   std::string bytes;
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [&] { return ended_ || !waiting_.empty(); });
+    changed_.wait(lock, [&] {
+      return ended_ || waiting_.size() >= kBatch || (draining_ && !waiting_.empty());
+    });
     if (ended_) return;
     bytes.clear();
     bytes.swap(waiting_);

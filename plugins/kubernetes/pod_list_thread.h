@@ -13,7 +13,7 @@
 namespace muster::kubernetes {
 
 // Used by one thread, as a PodListStream is, and called alike. The other thread begins with the first page that is worth it; where
-// none can be had, this one reads.
+// none can be had, this one reads. Protobuf it always reads: that takes less time than handing it over.
 class PodListThread {
  public:
   // `stream` outlives this, and is left alone but for this.
@@ -35,13 +35,15 @@ class PodListThread {
   void wait_until_idle(std::unique_lock<std::mutex>& lock);
 
   PodListStream& stream_;
-  size_t taken_ = 0;  // bytes of this page
+  size_t taken_ = 0;     // bytes of this page
+  bool beside_ = false;  // the other thread reads what comes now
   std::thread thread_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
   std::string waiting_;  // to be read
   bool reading_ = false;
+  bool draining_ = false;  // all that waits is to be read, however little
   bool ended_ = false;
   std::optional<sdk::Failure> failed_;
 };
