@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/spec/natural_order.h"
 #include "core/spec/quote.h"
 
 namespace muster {
@@ -248,14 +249,20 @@ Checked Staging::rank(StagedJob& job) {
   return check_missing(job);
 }
 
+void Staging::sort_by_name(std::vector<Task>& tasks) {
+  std::vector<std::string_view> names;
+  names.reserve(tasks.size());
+  for (const Task& task : tasks) names.push_back(task.name);
+  std::vector<Task> sorted;
+  sorted.reserve(tasks.size());
+  for (const uint32_t at : natural_order(names)) sorted.push_back(std::move(tasks[at]));
+  tasks = std::move(sorted);
+}
+
 // Gives the unranked their indices by natural order of name. Missing ones with a name are ranked among the tasks, so that no
 // rank moves when they come (MC-7).
 Checked Staging::rank_by_name(StagedJob& job) {
-  const auto before = [](const Task& a, const Task& b) {
-    return natural_compare(a.name, b.name) < 0;
-  };
-  if (!std::is_sorted(job.tasks.begin(), job.tasks.end(), before))
-    std::sort(job.tasks.begin(), job.tasks.end(), before);
+  sort_by_name(job.tasks);
   std::vector<MissingTask*> missing;
   for (MissingTask& one : job.missing) {
     if (one.index >= 0) {

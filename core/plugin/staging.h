@@ -79,6 +79,7 @@ class Staging {
   static bool is_ranked(const StagedJob& job);
   static Checked rank(StagedJob& job);
   static Checked rank_by_name(StagedJob& job);
+  static void sort_by_name(std::vector<Task>& tasks);
   static Checked check_missing(const StagedJob& job);
   bool is_populated(std::string_view job) const;
   Checked locate(const StagedIdentity& identity, Position& position) const;

@@ -1,3 +1,5 @@
+#include "core/spec/natural_order.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -31,6 +33,20 @@ size_t same_start(std::string_view a, std::string_view b) {
   return at;
 }
 
+// Of what stands in a text from `at` on, where all texts are alike up to there and no number goes over it: a smaller key comes first,
+// texts with equal keys are to be compared.
+uint64_t order_key(std::string_view text, size_t at) {
+  constexpr uint64_t kBefore = 1, kNumbers = 2, kLongNumber = UINT64_MAX - 1, kBehind = UINT64_MAX;
+  constexpr size_t kDigits = 18;
+  if (at == text.size()) return 0;
+  if (!is_digit(text[at])) return static_cast<unsigned char>(text[at]) < '0' ? kBefore : kBehind;
+  const Number number = take_number(text, at);
+  if (number.digits.size() > kDigits) return kLongNumber;
+  uint64_t value = 0;
+  for (const char digit : number.digits) value = value * 10 + static_cast<uint64_t>(digit - '0');
+  return kNumbers + value;
+}
+
 }  // namespace
 
 // The texts are compared as sequences of bytes and numbers; a number and another byte compare by their bytes,
@@ -58,6 +74,34 @@ int natural_compare(std::string_view a, std::string_view b) {
   if (i < a.size()) return 1;
   if (j < b.size()) return -1;
   return by_zeros;
+}
+
+std::vector<uint32_t> natural_order(const std::vector<std::string_view>& texts) {
+  if (texts.empty()) return {};
+  size_t same = texts[0].size();
+  for (const std::string_view text : texts) same = same_start(texts[0].substr(0, same), text);
+  while (same > 0 && is_digit(texts[0][same - 1])) --same;
+
+  struct Place {
+    uint64_t key;
+    uint32_t at;
+  };
+  std::vector<Place> places;
+  places.reserve(texts.size());
+  for (const std::string_view text : texts)
+    places.push_back({order_key(text, same), static_cast<uint32_t>(places.size())});
+  const auto before = [&](const Place& a, const Place& b) {
+    if (a.key != b.key) return a.key < b.key;
+    const int order = natural_compare(texts[a.at], texts[b.at]);
+    return order != 0 ? order < 0 : a.at < b.at;
+  };
+  if (!std::is_sorted(places.begin(), places.end(), before))
+    std::sort(places.begin(), places.end(), before);
+
+  std::vector<uint32_t> order;
+  order.reserve(places.size());
+  for (const Place& place : places) order.push_back(place.at);
+  return order;
 }
 
 }  // namespace muster

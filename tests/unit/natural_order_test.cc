@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/spec/cluster_spec.h"
+#include "core/spec/natural_order.h"
 
 namespace muster {
 namespace {
@@ -69,6 +70,31 @@ TEST_CASE("the order is strict and total on thousands of texts") {
       }
     }
   }
+}
+
+TEST_CASE("many texts are put into the order that comparing each pair gives") {
+  std::mt19937 random(11);  // NOLINT: the same texts in each run
+  // What all begin with, and what each goes on with.
+  for (const char* start : {"", "w-", "w-1", "w-00", "rack1node"}) {
+    for (const char* bytes : {"0123456789", "0012a-", "09:/"}) {
+      std::vector<std::string> texts;
+      for (int i = 0; i < 200; ++i) {
+        std::string text = start;
+        for (unsigned length = random() % 30; length > 0; --length)
+          text += bytes[random() % std::string_view(bytes).size()];
+        texts.push_back(text);
+        if (i % 7 == 0) texts.push_back(text);
+      }
+      std::vector<uint32_t> expected(texts.size());
+      for (uint32_t i = 0; i < expected.size(); ++i) expected[i] = i;
+      std::stable_sort(expected.begin(), expected.end(), [&](uint32_t a, uint32_t b) {
+        return natural_compare(texts[a], texts[b]) < 0;
+      });
+      REQUIRE(natural_order({texts.begin(), texts.end()}) == expected);
+    }
+  }
+  CHECK(natural_order({}).empty());
+  CHECK(natural_order({"w-10", "w-2"}) == std::vector<uint32_t>{1, 0});
 }
 
 }  // namespace
