@@ -112,9 +112,7 @@ struct SinkCall::Functions {
       if (Checked wrong = read_text(key, key_size, "the key of an attribute", name)) return wrong;
       if (Checked wrong = read_text(value, value_size, "the value of an attribute", text))
         return wrong;
-      const Secrets& secrets = of(call).session().secrets();
-      return secrets.empty() ? staging.set_attribute(name, text)
-                             : staging.set_attribute(name, secrets.redact(text));
+      return staging.set_attribute(name, of(call).session().secrets().redact(text));
     });
   }
 
