@@ -30,9 +30,9 @@ int32_t fail_resolve(ResolveFailure failure, muster_error** out) {
   return code;
 }
 
-const char* give(const std::string& text, size_t* size) {
+const char* give(std::string_view text, size_t* size) {
   if (size != nullptr) *size = text.size();
-  return text.c_str();
+  return text.data();
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,10 +37,16 @@ struct muster_settings {
 
 struct muster_snapshot {
   muster::SnapshotPtr snapshot;
-  // Texts made for a getter: one a task, in the order of tasks().
+  // One a task, for the getters.
   std::vector<const muster::Task*> tasks;
   std::vector<const std::string*> task_jobs;
-  std::vector<std::string> addresses;
+  std::vector<size_t> address_ends;  // in `addresses`
+  std::string addresses;             // each with a NUL behind it
+
+  std::string_view address(size_t n) const {
+    const size_t begin = n == 0 ? 0 : address_ends[n - 1] + 1;
+    return std::string_view(addresses).substr(begin, address_ends[n] - begin);
+  }
 };
 
 struct muster_cluster {
@@ -76,8 +83,8 @@ int32_t fail(Error error, muster_error** out);
 int32_t fail_open(Error error, muster_error** out);
 int32_t fail_resolve(ResolveFailure failure, muster_error** out);
 
-// A text for a getter: its data and, where asked for, its size.
-const char* give(const std::string& text, size_t* size);
+// A text for a getter, with a NUL behind it: its data and, where asked for, its size.
+const char* give(std::string_view text, size_t* size);
 
 muster_snapshot* make_snapshot_handle(SnapshotPtr snapshot);
 

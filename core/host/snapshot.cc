@@ -11,12 +11,14 @@ muster_snapshot* make_snapshot_handle(SnapshotPtr snapshot) {
   const size_t count = snapshot->spec.task_count();
   handle->tasks.reserve(count);
   handle->task_jobs.reserve(count);
-  handle->addresses.reserve(count);
+  handle->address_ends.reserve(count);
   for (const Job& job : snapshot->spec.jobs()) {
     for (const Task& task : job.tasks) {
       handle->tasks.push_back(&task);
       handle->task_jobs.push_back(&job.name);
-      handle->addresses.push_back(task.address.to_string());
+      task.address.append_to(handle->addresses);
+      handle->address_ends.push_back(handle->addresses.size());
+      handle->addresses += '\0';
     }
   }
   handle->snapshot = std::move(snapshot);
@@ -107,7 +109,7 @@ const char* muster_snapshot_task_name(const muster_snapshot* snapshot, size_t n,
 
 const char* muster_snapshot_task_address(const muster_snapshot* snapshot, size_t n, size_t* size) {
   if (n >= muster_snapshot_task_count(snapshot)) return nothing(size);
-  return muster::give(snapshot->addresses[n], size);
+  return muster::give(snapshot->address(n), size);
 }
 
 const char* muster_snapshot_task_attribute(const muster_snapshot* snapshot, size_t n,
@@ -123,7 +125,7 @@ const char* muster_snapshot_address(const muster_snapshot* snapshot, const char*
                                     size_t* size) {
   if (snapshot == nullptr || job == nullptr) return nothing(size);
   const size_t n = muster::find_task(snapshot, job, index);
-  return n == std::string::npos ? nothing(size) : muster::give(snapshot->addresses[n], size);
+  return n == std::string::npos ? nothing(size) : muster::give(snapshot->address(n), size);
 }
 
 const char* muster_snapshot_task_type(const muster_snapshot* snapshot, size_t* size) {
