@@ -37,7 +37,18 @@ std::string why_not_within(sdk::Call& call) {
   return "";
 }
 
-// For a process of which the above says nothing.
+// gzip is for slow ways: a server takes longer to compress a page than a fast network to carry it, as Kubernetes' own
+// components and kubectl's disable-compression have it.
+void ask_uncompressed(Access& access) {
+  access.headers.emplace_back("Accept-Encoding", "identity");
+}
+
+bool is_of_this_machine(std::string_view server) {
+  const std::string_view host = server.substr(server.find("://") + 3);
+  return begins_with(host, "127.") || begins_with(host, "[::1]") || host == "localhost" ||
+         begins_with(host, "localhost:") || begins_with(host, "localhost/");
+}
+
 sdk::Result<Access> from_within(sdk::Call& call) {
   const std::string host(call.variable("KUBERNETES_SERVICE_HOST").value_or(""));
   const std::string port(call.variable("KUBERNETES_SERVICE_PORT").value_or(""));
@@ -58,6 +69,7 @@ sdk::Result<Access> from_within(sdk::Call& call) {
   if (auto ca = call.file(service_account_file("ca.crt"), kFileMaximum, 0, true))
     access.ca_pem = *ca;
   access.name_space = own_namespace(call);
+  ask_uncompressed(access);
   return access;
 }
 
@@ -190,6 +202,8 @@ sdk::Result<Access> from_kubeconfig(const Options& options, const Loaded& loaded
   auto impersonated = impersonation(*chosen);
   if (!impersonated) return std::move(impersonated).failure();
   access.headers = *std::move(impersonated);
+  if (chosen->cluster.disable_compression || is_of_this_machine(access.server))
+    ask_uncompressed(access);
   if (!begins_with(access.server, "https://")) {
     call.host().log(MUSTER_LOG_DEBUG,
                     fmt::format("kubernetes: {} is plain http, so no credentials are sent there",

@@ -35,7 +35,7 @@ struct Access {
   std::string ca_pem;
   std::string tls_server_name;
   std::string proxy_url;
-  std::vector<std::pair<std::string, std::string>> headers;  // Impersonate-*
+  std::vector<std::pair<std::string, std::string>> headers;  // Impersonate-*, Accept-Encoding
   std::string settings;            // where TLS, proxy and credentials are said, in words
   int64_t timeout_ns = 0;          // of each request that says none itself; 0: the call's deadline
   std::string user;                // in words, for the message about permissions; "" when not known

@@ -68,6 +68,21 @@ TEST_CASE("a token file wins over a token, and basic and impersonation are sent 
   CHECK(basic.everything_said().find("pass-word") == std::string::npos);
 }
 
+TEST_CASE(
+    "a server is not asked to compress where the way to it is short, or the kubeconfig says so") {
+  const auto encoding = [](const std::string& cluster) -> std::string {
+    const auto headers = ask_with(cluster, "").requests.at(0).headers;
+    const auto found = headers.find("Accept-Encoding");
+    return found == headers.end() ? "" : found->second;
+  };
+  CHECK(encoding(kServer).empty());
+  CHECK(encoding("server: 'https://localhost.example:6443'").empty());
+  CHECK(encoding("server: 'https://k:6443', disable-compression: true") == "identity");
+  for (const char* here : {"https://127.0.0.1:6443/k8s", "https://[::1]:6443", "https://localhost",
+                           "https://localhost:6443"})
+    CHECK(encoding("server: '" + std::string(here) + "'") == "identity");
+}
+
 TEST_CASE("plain http gets no credentials") {
   const auto answer = ask_with("server: 'http://k:8080'", "token: inline-token");
   CHECK(answer.code == MUSTER_OK);
@@ -191,6 +206,7 @@ TEST_CASE("inside a pod without a kubeconfig its service account is used, with i
   const auto& request = answer.requests.at(0);
   CHECK(request.url.rfind(std::string(kWithin) + "ml/pods?", 0) == 0);
   CHECK(request.headers.at("Authorization") == "Bearer pod-token");
+  CHECK(request.headers.at("Accept-Encoding") == "identity");
   CHECK(request.ca_pem == "CLUSTER-CA");
   CHECK(url_in(world, R"({"namespace": "x"})").rfind(std::string(kWithin) + "x/pods?", 0) == 0);
   world.variables["POD_NAMESPACE"] = "own";
