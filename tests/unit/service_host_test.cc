@@ -366,3 +366,62 @@ TEST_CASE("a folder that may not be searched is told before the file in it" *
   CHECK(contains(read.error.error.message,
                  "the folder '" + folder.path("shut") + "' (mode 0000, owned by '"));
 }
+
+TEST_CASE("each thing that a service needs may be missing by itself") {
+  const Folder folder;
+  const Variable variable("MUSTER_TEST_ONE", "x");
+  const std::string file = folder.write("a", "x");
+  World world;
+  const muster_call_v1* call = world.call();
+  const char* value = nullptr;
+  muster_error error;
+
+  const auto get = environment()->get_variable;
+  CHECK(get(nullptr, "MUSTER_TEST_ONE", &value, nullptr) == MUSTER_E_INVALID_ARGUMENT);
+  CHECK(get(call, nullptr, &value, nullptr) == MUSTER_E_INVALID_ARGUMENT);
+  CHECK(get(call, "MUSTER_TEST_ONE", nullptr, nullptr) == MUSTER_E_INVALID_ARGUMENT);
+  CHECK(get(call, "MUSTER_TEST_ONE", &value, nullptr) == MUSTER_OK);
+
+  const auto read = [&](const muster_call_v1* by, const char* path, const char** content) {
+    return environment()->read_file(by, path, 9, 0, content, nullptr, &error);
+  };
+  CHECK(read(nullptr, file.c_str(), &value) == MUSTER_E_INVALID_ARGUMENT);
+  CHECK(read(call, nullptr, &value) == MUSTER_E_INVALID_ARGUMENT);
+  CHECK(read(call, file.c_str(), nullptr) == MUSTER_E_INVALID_ARGUMENT);
+  CHECK(read(call, file.c_str(), &value) == MUSTER_OK);
+
+  const auto* http = World::service<muster_http_v1>(MUSTER_HTTP_V1);
+  muster_http_response_v1 response{};
+  response.struct_size = sizeof response;
+  CHECK(http->get_header(nullptr, "a", &value, nullptr) == MUSTER_E_INVALID_ARGUMENT);
+  CHECK(http->get_header(&response, nullptr, &value, nullptr) == MUSTER_E_INVALID_ARGUMENT);
+  CHECK(http->get_header(&response, "a", nullptr, nullptr) == MUSTER_E_INVALID_ARGUMENT);
+  CHECK(http->get_header(&response, "a", &value, nullptr) == MUSTER_E_NOT_FOUND);
+  CHECK(http->send(nullptr, nullptr, &response, &error) == MUSTER_E_INVALID_ARGUMENT);
+  CHECK(error.error.message == "send was called without a call");
+  CHECK(http->send(call, nullptr, nullptr, &error) == MUSTER_E_INVALID_ARGUMENT);
+  CHECK(contains(error.error.message, "the response is NULL"));
+  response.status = 200;
+  http->release(nullptr, &response);
+  http->release(call, nullptr);
+  CHECK(response.status == 200);
+  response.struct_size = 8;
+  CHECK(http->get_header(&response, "a", &value, nullptr) == MUSTER_E_INVALID_ARGUMENT);
+  CHECK(http->send(call, nullptr, &response, &error) == MUSTER_E_INVALID_ARGUMENT);
+  http->release(call, &response);
+  CHECK(response.status == 200);
+}
+
+TEST_CASE("a host that is cut short or empty has no services, a detail without a key is none") {
+  const Host host("probe", "cluster", "{}", nullptr, nullptr, nullptr);
+  muster_host_v1 table = *host.table();
+  CHECK(host.table()->get_service(&table, MUSTER_CLOCK_V1) != nullptr);
+  table.struct_size = 8;
+  CHECK(host.table()->get_service(&table, MUSTER_CLOCK_V1) == nullptr);
+  table = *host.table();
+  table.ctx = nullptr;
+  CHECK(host.table()->get_service(&table, MUSTER_CLOCK_V1) == nullptr);
+  muster_error error;
+  host.table()->add_detail(&error, "", "v", 1);
+  CHECK(error.error.details.empty());
+}
