@@ -6,6 +6,7 @@
 #include "plugins/gce/compute.h"
 #include "plugins/gce/members.h"
 #include "plugins/gce/options.h"
+#include "plugins/gce/permissions.h"
 #include "plugins/support/google/metadata.h"
 #include "plugins/support/text.h"
 
@@ -128,6 +129,10 @@ class Gce {
     if (!members) return std::move(members).failure();
     push(*members, options, call);
     return say_identity(*members, call);
+  }
+
+  sdk::Status permissions(sdk::Call& call, const sdk::PermissionsRequest& request) {
+    return say_permissions(options_, credentials_, request, call);
   }
 
  private:

@@ -107,6 +107,33 @@ class Kinds(unittest.TestCase):
                 self.assertEqual(len(sim.requests()), before)
 
 
+class Permissions(unittest.TestCase):
+    def test_what_is_needed_is_told_without_asking_anybody(self):
+        with world(group(1)) as sim:
+            run = ask(sim, "port=rpc", verb="permissions", arguments=["--json"])
+            self.assertEqual(run.code, 0, run)
+            self.assertEqual([one["rule"] for one in run.answer[0]["permissions"]],
+                             ["compute.instanceGroupManagers.list", "compute.instanceGroups.list", "compute.instanceGroups.get",
+                              "compute.instances.list"])
+            self.assertIn("--member='serviceAccount:grape@orchard.iam.gserviceaccount.com' --role=roles/compute.viewer",
+                          ask(sim, verb="permissions").out)
+            run = ask(sim, "filter=name = x", "project=p", verb="permissions", arguments=["--principal", "me@example.com"], group=None)
+            self.assertIn("gcloud projects add-iam-policy-binding 'p' --member='user:me@example.com'", run.out)
+            run = ask(sim, "project=it's", verb="permissions", arguments=["--principal", "user:x;rm"])
+            self.assertIn("binding 'it'\\''s' --member='user:x;rm'", run.out)
+            self.assertEqual(sim.requests(), [])
+
+    def test_where_nobody_is_known_the_free_place_is_told(self):
+        with world(group(1)) as sim:
+            run = ask(sim, verb="permissions", key="authorized_user.json")
+            self.assertEqual(run.code, 0, run)
+            self.assertIn("--member='user:EMAIL'", run.out)
+            self.assertIn("nobody said who is to be allowed", run.err)
+            run = ask(sim, verb="permissions", arguments=["--principal", "trainer"])
+            self.assertEqual(run.code, 12, run)
+            self.assertIn("'trainer' is nobody whom Google Cloud can allow something", run.err)
+
+
 class Vm(unittest.TestCase):
     def test_a_vm_needs_no_project_no_zone_and_no_key_and_knows_itself(self):
         with world(MACHINE + group(3)) as sim:

@@ -112,7 +112,7 @@ std::string Credentials::member() const {
              : "serviceAccount:" + url.substr(from, end - from);
 }
 
-sdk::Status Credentials::find(sdk::Call& call) {
+sdk::Status Credentials::find(sdk::Call& call, bool ask) {
   file_.reset();
   if (!keep_) token_.reset();  // a recording has what each call was told
   keep_ = true;
@@ -149,6 +149,10 @@ sdk::Status Credentials::find(sdk::Call& call) {
     const auto there = call.file(known, kFileMaximum, 0, true);
     if (there || there.failure().code != MUSTER_E_NOT_FOUND)
       return use_file(known, folder.empty() ? "gcloud" : "CLOUDSDK_CONFIG", call);
+    if (!ask) {
+      use(Kind::kMetadata, "the metadata server", "metadata");
+      return {};
+    }
     return use_metadata(
         fmt::format("{} is not set; {} does not exist", kVariable, quote(known, 4096)), call);
   };

@@ -28,8 +28,9 @@ class Credentials {
 
   // Looks for them, in this order: the options; GOOGLE_APPLICATION_CREDENTIALS; gcloud's application_default_credentials.json; the
   // metadata server. At the beginning of each call: a file that has changed counts. UNAUTHENTICATED with each place looked at
-  // when there are none; the failure of the first place that is there and does not serve.
-  sdk::Status find(sdk::Call& call);
+  // when there are none; the failure of the first place that is there and does not serve. Without `ask` nobody is asked: where
+  // nothing else is found, it is taken for granted that there is a metadata server.
+  sdk::Status find(sdk::Call& call, bool ask = true);
 
   // After find. In words: "the credential file '/home/u/key.json'".
   const std::string& origin() const { return origin_; }
