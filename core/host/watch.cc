@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "core/host/handles.h"
-#include "core/plugin/thread.h"
 #include "core/resolve/live.h"
+#include "core/thread.h"
 
 namespace muster {
 namespace {

@@ -14,7 +14,7 @@
 #include "core/plugin/guard.h"
 #include "core/plugin/library.h"
 #include "core/plugin/sink.h"
-#include "core/plugin/thread.h"
+#include "core/thread.h"
 
 namespace muster {
 namespace {
@@ -114,6 +114,7 @@ void run_call(const std::shared_ptr<Running>& running) {
   int32_t code = MUSTER_E_INTERNAL;
   const auto thrown =
       catch_exception([&] { code = running->function(instance.resolver(), call.table(), &error); });
+  call.end_streams();
   std::optional<Result<BackendAnswer>> answer;
   try {
     answer.emplace(thrown ? Result<BackendAnswer>(call.thrown(*thrown))

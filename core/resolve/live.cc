@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "core/plugin/thread.h"
+#include "core/thread.h"
 
 namespace muster {
 namespace {

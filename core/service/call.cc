@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/service/http_streams.h"
+
 namespace muster {
 namespace {
 
@@ -74,6 +76,11 @@ void Call::skip(int64_t duration_ns) {
   const int64_t rest = deadline_ns_ - now_ns() - 1'000'000;
   if (duration_ns > 0 && rest > 0)
     skipped_ns_.fetch_add(std::min(duration_ns, rest), std::memory_order_relaxed);
+}
+
+HttpStreams& Call::streams() {
+  if (streams_ == nullptr) streams_ = std::make_shared<HttpStreams>(*this);
+  return *streams_;
 }
 
 void Call::add_request(RequestRecord record) {

@@ -19,6 +19,7 @@
 namespace muster {
 
 class HttpLibrary;
+class HttpStreams;
 
 // Base of the sink's call (core/plugin). `muster_call_v1::ctx` points at this base. Lives on the heap until the plugin's function
 // has really returned, however late.
@@ -40,10 +41,12 @@ class Call {
   static Call* check(const muster_call_v1* call);
 
   Session& session() const { return *session_; }
+  const std::shared_ptr<Session>& shared_session() const { return session_; }
   const std::string& path() const { return path_; }
   const std::string& backend() const { return backend_; }
   int64_t deadline_ns() const { return deadline_ns_; }
   bool cancelled() const { return cancel_.cancelled(); }
+  const CancelToken& cancel() const { return cancel_; }
 
   // Keeps a text alive until the call ends, followed by 64 readable zero bytes; returns where it is.
   const std::string& keep(std::string text);
@@ -55,6 +58,11 @@ class Call {
   // What muster.http/1 of this call goes through. core/plugin sets it before the plugin runs.
   void set_http(std::shared_ptr<HttpLibrary> http) { http_ = std::move(http); }
   const std::shared_ptr<HttpLibrary>& http() const { return http_; }
+
+  // The exchanges that go on beside one another, made when first asked for. On the plugin's thread.
+  HttpStreams& streams();
+  // Ends those that are left, when the plugin's function has returned. On its thread.
+  void end_streams() { streams_.reset(); }
 
   // CLOCK_MONOTONIC as the plugin sees it: ahead by what a replay did not really wait. [thread-safe]
   int64_t now_ns() const { return monotonic_ns() + skipped_ns_.load(std::memory_order_relaxed); }
@@ -79,6 +87,7 @@ class Call {
   int64_t deadline_ns_;
   CancelToken cancel_;
   std::shared_ptr<HttpLibrary> http_;
+  std::shared_ptr<HttpStreams> streams_;
   std::atomic<int64_t> skipped_ns_{0};
   std::deque<std::string> texts_;
   mutable std::mutex mutex_;

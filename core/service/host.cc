@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/service/http_streams.h"
 #include "core/service/options.h"
 #include "core/service/services.h"
 #include "core/service/text.h"
@@ -93,6 +94,7 @@ struct Host::State {
     if (std::strcmp(id, MUSTER_ADDRESS_V1) == 0) return address_table();
     if (std::strcmp(id, MUSTER_HTTP_V1) == 0) return http_table();
     if (std::strcmp(id, MUSTER_PROCESS_V1) == 0) return process_table();
+    if (std::strcmp(id, MUSTER_HTTP_STREAMS_V1) == 0) return http_streams_table();
     return nullptr;
   }
 };

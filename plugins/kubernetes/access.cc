@@ -249,46 +249,64 @@ Get::Get(const std::string& url, std::string_view forms, const std::string& purp
   request.purpose = purpose.c_str();
 }
 
-sdk::Result<sdk::Response> Access::send(muster_http_request_v1 request, sdk::Call& call) const {
+muster_http_request_v1 Access::fill(muster_http_request_v1 request,
+                                    std::vector<muster_http_header_v1>& all) const {
   if (insecure) request.flags |= MUSTER_HTTP_INSECURE;
   if (request.timeout_ns == 0) request.timeout_ns = timeout_ns;
   request.ca_pem = ca_pem.empty() ? nullptr : ca_pem.data();
   request.ca_pem_size = ca_pem.size();
   if (!tls_server_name.empty()) request.tls_server_name = tls_server_name.c_str();
   if (!proxy_url.empty()) request.proxy_url = proxy_url.c_str();
-  std::vector<muster_http_header_v1> all(request.headers, request.headers + request.header_count);
+  all.assign(request.headers, request.headers + request.header_count);
   for (const auto& [name, value] : headers)
     all.push_back({name.c_str(), value.data(), value.size()});
-  const size_t without_authorization = all.size();
-  for (;;) {
-    const Credentials& credentials = found->credentials;
-    all.resize(without_authorization);
-    if (!credentials.authorization.empty())
-      all.push_back(
-          {"Authorization", credentials.authorization.data(), credentials.authorization.size()});
-    request.headers = all.data();
-    request.header_count = all.size();
-    const std::string& certificate = credentials.certificate_pem;
-    const std::string& key = credentials.key_pem;
-    request.client_certificate_pem = certificate.empty() ? nullptr : certificate.data();
-    request.client_certificate_pem_size = certificate.size();
-    request.client_key_pem = key.empty() ? nullptr : key.data();
-    request.client_key_pem_size = key.size();
-    auto response = call.send(request);
-    // TLS, or a proxy: what is wrong there is mended where they are said.
-    if (!response && (response.failure().code == MUSTER_E_FAILED_PRECONDITION ||
-                      response.failure().code == MUSTER_E_INVALID_ARGUMENT))
-      return std::move(response).failure().with(
-          "hint", fmt::format("TLS and proxy are said in {}", settings));
-    if (!response || response->status() != 401 || found->renew == nullptr) return response;
-    const Renewal renew = std::exchange(found->renew, nullptr);
-    const auto others = renew(found->credentials);
-    if (!others) return others.failure();
-    if (!*others) return response;
+  const Credentials& credentials = found->credentials;
+  if (!credentials.authorization.empty())
+    all.push_back(
+        {"Authorization", credentials.authorization.data(), credentials.authorization.size()});
+  request.headers = all.data();
+  request.header_count = all.size();
+  const std::string& certificate = credentials.certificate_pem;
+  const std::string& key = credentials.key_pem;
+  request.client_certificate_pem = certificate.empty() ? nullptr : certificate.data();
+  request.client_certificate_pem_size = certificate.size();
+  request.client_key_pem = key.empty() ? nullptr : key.data();
+  request.client_key_pem_size = key.size();
+  return request;
+}
+
+sdk::Failure Access::explain(sdk::Failure failure) const {
+  if (failure.code != MUSTER_E_FAILED_PRECONDITION && failure.code != MUSTER_E_INVALID_ARGUMENT)
+    return failure;
+  return std::move(failure).with("hint", fmt::format("TLS and proxy are said in {}", settings));
+}
+
+sdk::Result<bool> Access::renew(sdk::Call& call) const {
+  if (found->renew == nullptr) return false;
+  const Renewal renew = std::exchange(found->renew, nullptr);
+  auto others = renew(found->credentials);
+  if (others && *others)
     call.host().log(
         MUSTER_LOG_DEBUG,
         "kubernetes: the server refuses the credentials; it is asked again with new ones");
+  return others;
+}
+
+sdk::Result<sdk::Response> Access::send(muster_http_request_v1 request, sdk::Call& call) const {
+  for (std::vector<muster_http_header_v1> all;;) {
+    auto response = call.send(fill(request, all));
+    if (!response) return explain(std::move(response).failure());
+    if (response->status() != 401) return response;
+    const auto others = renew(call);
+    if (!others) return others.failure();
+    if (!*others) return response;
   }
+}
+
+sdk::Result<uint64_t> Access::begin(const muster_http_request_v1& request,
+                                    const sdk::HttpStreams& streams) const {
+  std::vector<muster_http_header_v1> all;
+  return streams.begin(fill(request, all));
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <muster/http_streams.hpp>
 #include <muster/plugin.hpp>
 
 #include "plugins/kubernetes/credentials.h"
@@ -44,7 +45,18 @@ struct Access {
   // Sends a request with all of the above beside its own headers. Where the server refuses the credentials (401) and others
   // can be had (a rotated token file, a credential program), it is sent once more with those: once for one Access.
   sdk::Result<sdk::Response> send(muster_http_request_v1 request, sdk::Call& call) const;
+  // Begins one with all of the above, beside others; see renew and explain for what comes of it.
+  sdk::Result<uint64_t> begin(const muster_http_request_v1& request,
+                              const sdk::HttpStreams& streams) const;
+  // After a 401: whether others can be had, and they are then; once for one Access.
+  sdk::Result<bool> renew(sdk::Call& call) const;
+  // A failed request's failure: of TLS and of a proxy, with the place where they are said.
+  sdk::Failure explain(sdk::Failure failure) const;
   bool anonymous() const { return found->credentials.empty(); }
+
+  // The request with all of the above; `headers` keeps what it points to.
+  muster_http_request_v1 fill(muster_http_request_v1 request,
+                              std::vector<muster_http_header_v1>& all) const;
 
   // Shared by copies, for all of them are renewed together.
   std::shared_ptr<FoundCredentials> found = std::make_shared<FoundCredentials>();

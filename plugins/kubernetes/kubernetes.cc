@@ -1,6 +1,7 @@
 // The kubernetes backend: the pods that match a job's label selectors are its tasks.
 #include <map>
 #include <muster/plugin.hpp>
+#include <optional>
 
 #include "plugins/kubernetes/access.h"
 #include "plugins/kubernetes/answer.h"
@@ -14,6 +15,8 @@
 
 namespace muster::kubernetes {
 namespace {
+
+constexpr int64_t kGoodForAWhile = 10'000'000'000;
 
 // clang-format off
 MUSTER_DESCRIPTOR({
@@ -97,7 +100,8 @@ MUSTER_DESCRIPTOR({
       "all_namespaces": {"description": "Pods of every namespace; needs a ClusterRole.", "type": "boolean", "default": false},
       "kubeconfig": {"description": "A kubeconfig file. Default: KUBECONFIG, else ~/.kube/config.", "type": "string", "minLength": 1},
       "context": {"description": "A context of the kubeconfig. Default: its current one.", "type": "string", "minLength": 1},
-      "page_size": {"description": "Pods in one answer of the server.", "type": "integer", "minimum": 1, "maximum": 100000, "default": 500}
+      "page_size": {"description": "Pods in one answer of the server.", "type": "integer", "minimum": 1, "maximum": 100000, "default": 500},
+      "watch_silence": {"description": "Seconds after which a stream of events that says nothing is given up for a new list.", "type": "integer", "minimum": 1, "maximum": 3600, "default": 90}
     }
   }
 })
@@ -133,13 +137,17 @@ class Kubernetes {
   }
 
   sdk::Status watch(sdk::Call& call) {
-    for (;;) {
+    const auto* clock = call.host().service<muster_clock_v1>(MUSTER_CLOCK_V1);
+    for (std::optional<int64_t> before;;) {
       auto access = find_access(options_, true, exec_cache_, call);
       if (!access) return std::move(access).failure();
       bool followed = false;
-      auto status = watch_pods(*std::move(access), options_, call, followed);
-      // Credentials that were good once have successors.
-      if (!followed || status.failure().code != MUSTER_E_UNAUTHENTICATED) return status;
+      auto status = watch_cluster(*std::move(access), options_, call, followed);
+      // Credentials that were good for a while have successors.
+      if (status || !followed || status.failure().code != MUSTER_E_UNAUTHENTICATED) return status;
+      const int64_t now = clock->monotonic_ns(call.get());
+      if (before && now - *before < kGoodForAWhile) return status;
+      before = now;
     }
   }
 

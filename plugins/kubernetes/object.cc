@@ -4,7 +4,6 @@
 
 #include "plugins/kubernetes/list.h"
 #include "plugins/kubernetes/places.h"
-#include "plugins/kubernetes/question.h"
 #include "plugins/support/text.h"
 
 namespace muster::kubernetes {
@@ -28,7 +27,7 @@ ObjectFinder::ObjectFinder(const Access& access, const Options& options, sdk::Ca
       look_(fmt::format("kubectl get {}.{} {} -n {}", finder_.resource, finder_.group,
                         options.object, access.name_space)) {}
 
-sdk::Result<Plan> ObjectFinder::read() const {
+Question ObjectFinder::question() const {
   Question question;
   question.path =
       fmt::format("{}/namespaces/{}/{}/{}", finder_.path, percent_encoded(access_.name_space),
@@ -38,9 +37,26 @@ sdk::Result<Plan> ObjectFinder::read() const {
   question.resource = fmt::format("{}.{}", finder_.resource, finder_.group);
   question.look = look_;
   question.pointer = pointer_of(finder_);
-  auto response = ask_server(access_, question, call_);
+  return question;
+}
+
+Question ObjectFinder::watch_question() const {
+  Question question = this->question();
+  question.path = fmt::format("{}/namespaces/{}/{}?fieldSelector=metadata.name%3D{}", finder_.path,
+                              percent_encoded(access_.name_space), finder_.resource,
+                              percent_encoded(options_.object));
+  question.verb = "watch";
+  return question;
+}
+
+sdk::Result<Plan> ObjectFinder::read() const {
+  auto response = ask_server(access_, question(), call_);
   if (!response) return std::move(response).failure();
-  auto plan = read_plan(finder_, options_.object, response->body());
+  return read(response->body());
+}
+
+sdk::Result<Plan> ObjectFinder::read(std::string_view json) const {
+  auto plan = read_plan(finder_, options_.object, json);
   if (!plan) return std::move(plan).failure().with("endpoint", access_.server);
   return plan;
 }

@@ -10,6 +10,7 @@
 #include "plugins/kubernetes/members.h"
 #include "plugins/kubernetes/options.h"
 #include "plugins/kubernetes/places.h"
+#include "plugins/kubernetes/question.h"
 
 namespace muster::kubernetes {
 
@@ -34,6 +35,11 @@ class ObjectFinder {
 
   // Asks for the object.
   sdk::Result<Plan> read() const;
+  // The same out of its JSON.
+  sdk::Result<Plan> read(std::string_view json) const;
+  // How it is asked for, and its watch's.
+  Question question() const;
+  Question watch_question() const;
   // Of its pods.
   Selector selector(const Plan& plan) const;
   // The pods in their places; `pods` outlives what comes of it.

@@ -55,6 +55,7 @@ class Reader {
     if (key == "port") return port_rule(value, options_.any_port);
     if (key == "ports") return ports(value);
     if (key == "tf_server_port") return value.get_int64().get(options_.port);
+    if (key == "watch_silence") return value.get_int64().get(options_.watch_silence);
     if (key == "page_size") return value.get_int64().get(options_.page_size);
     if (key == "all_namespaces") return value.get_bool().get(options_.all_namespaces);
     std::string_view text;
@@ -165,17 +166,6 @@ class Reader {
 const PortRule& Options::port_of(const std::string& job) const {
   const auto own = ports.find(job);
   return own == ports.end() ? any_port : own->second;
-}
-
-const Selector* Options::only_selector() const {
-  const Selector* only = nullptr;
-  for (const JobSelectors& job : jobs) {
-    for (const Selector& one : job.selectors) {
-      if (only != nullptr && one.text != only->text) return nullptr;
-      only = &one;
-    }
-  }
-  return only;
 }
 
 Wanted Options::wanted() const {

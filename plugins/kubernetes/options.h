@@ -63,12 +63,10 @@ struct Options {
   std::optional<std::string> kubeconfig;
   std::optional<std::string> context;
   int64_t page_size = 500;
+  int64_t watch_silence = 90;  // seconds
 
   // Its rule of `ports`, else the one of `port`.
   const PortRule& port_of(const std::string& job) const;
-
-  // The one selector whose pods are the members; null for an object, a service, and several different ones.
-  const Selector* only_selector() const;
 
   // What of a pod these options look at beside what is always read.
   Wanted wanted() const;

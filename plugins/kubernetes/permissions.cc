@@ -59,13 +59,16 @@ std::string rules(const std::vector<Permission>& permissions) {
 }  // namespace
 
 std::vector<Permission> needed_permissions(const Options& options, bool watching) {
-  if (!options.service.empty()) return {{"discovery.k8s.io", "endpointslices", {"list"}}};
   const Finder* finder = options.finder;
-  const bool follows = watching && (finder != nullptr || options.only_selector() != nullptr);
   std::vector<Permission> needed;
-  if (finder != nullptr) needed.push_back({finder->group, finder->resource, {"get"}});
-  needed.push_back({"", "pods", {"list"}});
-  if (follows) needed.back().verbs.emplace_back("watch");
+  if (!options.service.empty()) {
+    needed.push_back({"discovery.k8s.io", "endpointslices", {"list"}});
+  } else {
+    if (finder != nullptr) needed.push_back({finder->group, finder->resource, {"get"}});
+    needed.push_back({"", "pods", {"list"}});
+  }
+  if (watching)
+    for (Permission& one : needed) one.verbs.emplace_back("watch");
   return needed;
 }
 

@@ -10,8 +10,10 @@ namespace {
 
 constexpr uint64_t kMaximum = uint64_t{64} << 20;
 
-sdk::Failure failure_of(const Access& access, const Question& question,
-                        const sdk::Response& response) {
+}  // namespace
+
+sdk::Failure question_refusal(const Access& access, const Question& question,
+                              const sdk::Response& response) {
   if (response.status() != 404)
     return refusal(access,
                    {question.what, "the name of " + question.what, question.pointer, question.verb,
@@ -31,8 +33,6 @@ sdk::Failure failure_of(const Access& access, const Question& question,
       {{"http_status", "404"}, {"endpoint", access.server}, {"hint", question.look}}};
 }
 
-}  // namespace
-
 sdk::Result<sdk::Response> ask_server(const Access& access, const Question& question,
                                       sdk::Call& call) {
   if (call.cancelled())
@@ -45,7 +45,7 @@ sdk::Result<sdk::Response> ask_server(const Access& access, const Question& ques
   get.request.maximum_body_size = kMaximum;
   auto response = access.send(get.request, call);
   if (!response) return std::move(response).failure().with("endpoint", access.server);
-  if (response->status() != 200) return failure_of(access, question, *response);
+  if (response->status() != 200) return question_refusal(access, question, *response);
   return response;
 }
 

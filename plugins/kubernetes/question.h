@@ -23,4 +23,8 @@ struct Question {
 sdk::Result<sdk::Response> ask_server(const Access& access, const Question& question,
                                       sdk::Call& call);
 
+// What an answer with another status than 200 means.
+sdk::Failure question_refusal(const Access& access, const Question& question,
+                              const sdk::Response& response);
+
 }  // namespace muster::kubernetes

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "plugins/kubernetes/answer.h"
-#include "plugins/kubernetes/question.h"
 #include "plugins/kubernetes/slices.h"
 #include "plugins/support/text.h"
 
@@ -19,29 +18,39 @@ bool says_port(const PortRule& rule) {
 
 }  // namespace
 
-sdk::Status push_service(const Access& access, const Options& options, const Judge& judge,
-                         sdk::Call& call) {
-  const std::string what = fmt::format("the endpoints of Service {}", quote(options.service));
+Question service_question(const Access& access, const Options& options) {
   Question question;
   question.path =
       fmt::format("/apis/discovery.k8s.io/v1/namespaces/{}/endpointslices?labelSelector={}",
                   percent_encoded(access.name_space),
                   percent_encoded("kubernetes.io/service-name=" + options.service));
-  question.what = what;
+  question.what = fmt::format("the endpoints of Service {}", quote(options.service));
   question.verb = "list";
   question.resource = "endpointslices.discovery.k8s.io";
   question.look = fmt::format("kubectl get endpointslices -n {} -l kubernetes.io/service-name={}",
                               access.name_space, options.service);
   question.pointer = "/service";
-  auto response = ask_server(access, question, call);
+  return question;
+}
+
+sdk::Status push_service(const Access& access, const Options& options, const Judge& judge,
+                         sdk::Call& call) {
+  auto response = ask_server(access, service_question(access, options), call);
   if (!response) return std::move(response).failure();
-  auto read = read_slices(response->body());
+  return push_slices(access, options, response->body(), judge, call);
+}
+
+sdk::Status push_slices(const Access& access, const Options& options, std::string_view json,
+                        const Judge& judge, sdk::Call& call) {
+  const Question question = service_question(access, options);
+  auto read = read_slices(json);
   if (!read) return std::move(read).failure().with("endpoint", access.server);
   if (read->pods.pods.empty())
-    return sdk::Failure{MUSTER_E_NOT_FOUND,
-                        fmt::format("{} in namespace {}: there are none ({}, server {})", what,
-                                    quote(access.name_space), access.origin, access.server),
-                        {{"hint", question.look}, {"endpoint", access.server}}};
+    return sdk::Failure{
+        MUSTER_E_NOT_FOUND,
+        fmt::format("{} in namespace {}: there are none ({}, server {})", question.what,
+                    quote(access.name_space), access.origin, access.server),
+        {{"hint", question.look}, {"endpoint", access.server}}};
 
   std::vector<JobMembers> jobs(1);
   jobs[0].job = options.as_job.empty() ? "worker" : options.as_job;

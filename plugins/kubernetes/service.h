@@ -5,6 +5,7 @@
 
 #include "plugins/kubernetes/access.h"
 #include "plugins/kubernetes/options.h"
+#include "plugins/kubernetes/question.h"
 #include "plugins/kubernetes/reasons.h"
 
 namespace muster::kubernetes {
@@ -14,5 +15,10 @@ namespace muster::kubernetes {
 // endpoints. INVALID_ARGUMENT: it has several ports and the options choose none. Others are those of ask_server.
 sdk::Status push_service(const Access& access, const Options& options, const Judge& judge,
                          sdk::Call& call);
+
+// The steps of the same: how the slices are asked for, and what is pushed of an EndpointSliceList.
+Question service_question(const Access& access, const Options& options);
+sdk::Status push_slices(const Access& access, const Options& options, std::string_view json,
+                        const Judge& judge, sdk::Call& call);
 
 }  // namespace muster::kubernetes

@@ -8,10 +8,10 @@
 
 namespace muster::kubernetes {
 
-// Lists the pods, commits the answer, then follows their events and commits an answer whenever they changed, until the call is
-// cancelled or the source fails; README.md says what is asked when. Never OK. UNIMPLEMENTED when one stream does not tell
-// all: a service, several selectors, or a server without versions. `followed` becomes true once the server has streamed. The
-// failures are those of resolve; a stream that breaks is none until it cannot be had again.
-sdk::Status watch_pods(Access access, const Options& options, sdk::Call& call, bool& followed);
+// Lists, commits the answer, then follows the events of all that was listed, each by a stream of its own, and commits an answer
+// whenever they changed something, until the call is cancelled or the source fails; README.md says what is asked when. Never
+// OK. UNIMPLEMENTED: the server does not say versions, or ends its streams at once. `followed` becomes true once the
+// server has streamed. The failures are those of resolve; a stream that breaks is none until it cannot be had again.
+sdk::Status watch_cluster(Access access, const Options& options, sdk::Call& call, bool& followed);
 
 }  // namespace muster::kubernetes

@@ -1,11 +1,13 @@
 /* Every public header in one unit, twice each: a launcher that is a plugin too may include them all, in any dialect. */
 #include <muster/http.h>
+#include <muster/http_streams.h>
 #include <muster/muster.h>
 #include <muster/plugin.h>
 #include <muster/process.h>
 #include <muster/transport.h>
 
 #include <muster/http.h>
+#include <muster/http_streams.h>
 #include <muster/muster.h>
 #include <muster/plugin.h>
 #include <muster/process.h>

@@ -3,6 +3,7 @@
  * and never goes; a new field adds one at the end of its struct and a new size.
  */
 #include <muster/http.h>
+#include <muster/http_streams.h>
 #include <muster/plugin.h>
 #include <muster/process.h>
 #include <muster/transport.h>
@@ -215,6 +216,13 @@ AT(muster_process_result_v1, error_output, 32);
 AT(muster_process_result_v1, error_output_size, 40);
 AT(muster_process_result_v1, keep, 48);
 SIZE(muster_process_result_v1, 56);
+
+/* muster_http_streams_v1 */
+AT(muster_http_streams_v1, struct_size, 0);
+AT(muster_http_streams_v1, begin, 8);
+AT(muster_http_streams_v1, next, 16);
+AT(muster_http_streams_v1, end, 24);
+SIZE(muster_http_streams_v1, 32);
 
 /* muster_process_v1 */
 AT(muster_process_v1, struct_size, 0);

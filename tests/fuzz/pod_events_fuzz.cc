@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "plugins/kubernetes/pod_events.h"
+#include "plugins/kubernetes/events.h"
 
 namespace {
 
@@ -14,7 +14,7 @@ using namespace muster::kubernetes;
 // All events, one a line, and "!" for an error.
 std::string read(std::string_view body, size_t step) {
   const Wanted wanted = {{"a", "port"}, true};
-  PodEventReader reader(wanted, 4096);
+  EventReader reader(wanted, 4096);
   PodList texts;
   std::string out;
   for (size_t at = 0; at < body.size(); at += step) {
@@ -24,10 +24,10 @@ std::string read(std::string_view body, size_t step) {
         std::abort();
       return "!";  // which events of the same piece were read before it depends on the pieces
     }
-    for (const PodEvent& event : *events) {
-      if ((event.kind != PodEvent::Kind::kError) == event.version.empty()) std::abort();
+    for (const Event& event : *events) {
+      if ((event.kind != Event::Kind::kError) == event.version.empty()) std::abort();
       const bool of_pod =
-          event.kind == PodEvent::Kind::kChanged || event.kind == PodEvent::Kind::kDeleted;
+          event.kind == Event::Kind::kChanged || event.kind == Event::Kind::kDeleted;
       if (of_pod && (event.pod.name.empty() || event.pod.phase == Phase::kNone)) std::abort();
       out += std::to_string(static_cast<int>(event.kind)) + event.version + full_name(event.pod) +
              event.status.message + "\n";

@@ -310,10 +310,10 @@ std::vector<std::string> lines_of(BodyStream& stream) {
   return lines;
 }
 
-std::shared_ptr<BodyStream> watch(World& world, Query query) {
+std::shared_ptr<BodyStream> watch(World& world, Query query, const std::string& path = kPods) {
   Call call;
   call.method = "GET";
-  call.path = kPods;
+  call.path = path;
   call.parameters = std::move(query);
   call.parameters.emplace("watch", "1");
   const auto answer = world.cloud().serve(call).answer;
@@ -383,4 +383,32 @@ TEST_CASE("bookmarks come as often as the world says, to those who allow them") 
   for (int tries = 0; tries < 1000 && text.empty(); ++tries)
     text = stream->next(std::chrono::milliseconds(5));
   CHECK(text.find("BOOKMARK") != std::string::npos);
+}
+
+TEST_CASE(
+    "objects are watched as pods are: by name or label, from a version or from what there is") {
+  const auto text = [](const char* objects) {
+    return std::string("kubernetes:\n  objects:\n") + objects;
+  };
+  const char* const kJob =
+      "    - {apiVersion: batch/v1, kind: Job, metadata: {name: a, namespace: ml, labels: {app: "
+      "t}}, spec: {parallelism: 1}}\n"
+      "    - {apiVersion: batch/v1, kind: Job, metadata: {name: b, namespace: ml}}\n";
+  World world(text(kJob));
+  const std::string jobs = "/apis/batch/v1/namespaces/ml/jobs";
+  const auto list = world.get(jobs, {{"fieldSelector", "metadata.name=a"}});
+  CHECK(list.names() == Names{"a"});
+  const std::string version = list.meta("resourceVersion");
+  const auto all = watch(world, {{"resourceVersion", version}}, jobs);
+  const auto one = watch(world, {{"fieldSelector", "metadata.name=a"}}, jobs);
+  const auto labelled =
+      watch(world, {{"labelSelector", "app=t"}, {"resourceVersion", version}}, jobs);
+  CHECK(lines_of(*one) == Names{"ADDED a"});
+  const char* const kChanged =
+      "    - {apiVersion: batch/v1, kind: Job, metadata: {name: a, namespace: ml}, spec: "
+      "{parallelism: 2}}\n";
+  CHECK(world.cloud().replace(text(kChanged)).empty());
+  CHECK(lines_of(*all) == Names{"DELETED b", "MODIFIED a"});
+  CHECK(lines_of(*one) == Names{"MODIFIED a"});
+  CHECK(lines_of(*labelled) == Names{"DELETED a"});
 }

@@ -59,13 +59,14 @@ TEST_CASE("what the options need is one Role, whose name says it all") {
   CHECK(has(needed("{}", true), "resources: [pods], verbs: [list, watch]}"));
 }
 
-TEST_CASE("what a watch polls needs no verb watch") {
-  for (const char* options :
-       {R"({"service": "t"})", R"({"job_to_label_mapping": {"a": "x", "b": "y"}})"}) {
+TEST_CASE("a watch needs the verb on all that is asked for") {
+  for (const char* options : {R"({"service": "t"})", R"({"job": "t"})",
+                              R"({"job_to_label_mapping": {"a": "x", "b": "y"}})"}) {
     CAPTURE(options);
-    const auto needed = needed_permissions(*read_options(options), true);
-    REQUIRE(needed.size() == 1);
-    CHECK(needed[0].verbs == std::vector<std::string>{"list"});
+    for (const auto& one : needed_permissions(*read_options(options), true))
+      CHECK(one.verbs.back() == "watch");
+    for (const auto& one : needed_permissions(*read_options(options), false))
+      CHECK(one.verbs.size() == 1);
   }
 }
 

@@ -63,7 +63,8 @@ Cloud::Cloud(Scenario scenario, bool with_tls, std::string server_address,
     : with_tls_(with_tls),
       server_address_(std::move(server_address)),
       key_(std::move(key)),
-      pods_(std::make_shared<History>(std::move(scenario.kubernetes.pods))) {
+      pods_(std::make_shared<History>(std::move(scenario.kubernetes.pods),
+                                      std::move(scenario.kubernetes.objects))) {
   rules_ = make_rules(std::move(scenario.kubernetes), std::move(scenario.google));
 }
 
@@ -84,6 +85,7 @@ std::shared_ptr<Cloud::Rules> Cloud::make_rules(Kubernetes world, Google google)
   auto users = world.users;
   const bool gzip = world.gzip;
   world.pods.clear();  // they live in the history
+  world.objects.clear();
   return std::shared_ptr<Rules>(
       new Rules{KubernetesApi(std::move(world), pods_, with_tls_, server_address_),
                 std::move(compute), FaultPlan(std::move(faults)),
@@ -128,7 +130,7 @@ std::string Cloud::replace(const std::string& scenario_text) {
   // The kubeconfig's user stays the same person, whatever the new scenario calls them.
   if (world.users.front().token.empty()) world.users.front().token = known.front().token;
   give_tokens(world.users, known);
-  pods_->replace(std::move(world.pods));
+  pods_->replace(std::move(world.pods), std::move(world.objects));
   auto fresh = make_rules(std::move(world), std::move(scenario->google));
   const std::lock_guard lock(mutex_);
   rules_ = std::move(fresh);

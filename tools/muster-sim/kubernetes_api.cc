@@ -294,38 +294,51 @@ std::optional<Answer> KubernetesApi::objects(const Call& call, std::string_view 
     if (pieces.size() < 2 || pieces.size() > 3 || pieces[1] != object.resource) return std::nullopt;
     return pieces;
   };
-  const auto known = std::find_if(world_.objects.begin(), world_.objects.end(),
+  const auto state = pods_->now();
+  const auto& all = state->objects();
+  const auto known = std::find_if(all.begin(), all.end(),
                                   [&](const Object& object) { return below(object).has_value(); });
-  if (known == world_.objects.end()) return std::nullopt;
+  if (known == all.end()) return std::nullopt;
   const auto pieces = *below(*known);
   const std::string name = pieces.size() > 2 ? pieces[2] : "";
-  if (const auto refusal = authorise(
-          world_, user, {name.empty() ? "list" : "get", known->resource, pieces[0], name})) {
+  const auto watch = call.parameter("watch");
+  const bool watches = name.empty() && (watch == "1" || watch == "true");
+  const std::string verb = !name.empty() ? "get" : watches ? "watch" : "list";
+  if (const auto refusal = authorise(world_, user, {verb, known->resource, pieces[0], name})) {
     auto answer = refusal->answer();
     answer.authorised = false;
     return answer;
   }
   if (call.method != "GET") return plain_status(405, "", std::nullopt, "");
-  const auto selector = LabelSelector::parse(call.parameter("labelSelector"));
-  if (!selector) return plain_status(400, selector.error(), std::nullopt, "");
+  auto checked = read_watch_options(call, *pods_, world_.streaming_lists);
+  if (const auto* refusal = std::get_if<Status>(&checked)) return refusal->answer();
+  auto& options = std::get<WatchOptions>(checked);
   Answer answer;
+  if (watches) {
+    Object like = *known;
+    like.name_space = pieces[0];
+    answer.stream = make_object_watch(std::move(options), std::move(like), pods_,
+                                      std::chrono::milliseconds(world_.bookmark_ms));
+    return answer;
+  }
   std::string items;
-  for (const Object& object : world_.objects) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Object& object = all[i];
     if (object.api != known->api || object.resource != known->resource ||
         object.name_space != pieces[0])
       continue;
     if (object.name == name) {
-      answer.append(object.json + "\n");
+      answer.append(object.json(state->object_version(i)) + "\n");
       return answer;
     }
-    if (selector->matches(object.labels)) items += (items.empty() ? "" : ",") + object.json;
+    if (selected(options.select, object))
+      items += (items.empty() ? "" : ",") + object.json(state->object_version(i));
   }
   if (!name.empty())
     return not_found(known->group.empty() ? known->resource : known->resource + "." + known->group,
                      name);
-  answer.append(
-      list_head(known->kind + "List", known->api_version, pods_->now()->version(), "", 0) +
-      "\"items\":[" + items + "]}\n");
+  answer.append(list_head(known->kind + "List", known->api_version, state->version(), "", 0) +
+                "\"items\":[" + items + "]}\n");
   return answer;
 }
 

@@ -281,4 +281,13 @@ bool selected(const ListOptions& options, const Pod& pod) {
   });
 }
 
+bool selected(const ListOptions& options, const Object& object) {
+  return options.labels.matches(object.labels) &&
+         std::all_of(options.fields.begin(), options.fields.end(), [&](const FieldTerm& term) {
+           const std::string& value =
+               term.field == "metadata.name" ? object.name : object.name_space;
+           return (value == term.value) == term.equal;
+         });
+}
+
 }  // namespace muster::sim

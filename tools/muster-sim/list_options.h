@@ -52,5 +52,7 @@ Status bad_request(std::string message);
 
 // Whether the pod passes both selectors.
 bool selected(const ListOptions& options, const Pod& pod);
+// The same of another object, of whose fields only its name and namespace can be selected.
+bool selected(const ListOptions& options, const Object& object);
 
 }  // namespace muster::sim

@@ -10,6 +10,8 @@
 namespace muster::sim {
 namespace {
 
+const std::string kVersionHere = "RESOURCE-VERSION-HERE";
+
 // As YAML's core schema types a plain scalar; a quoted one is a text.
 void write(JsonWriter& out, const YAML::Node& node) {
   switch (node.Type()) {
@@ -63,10 +65,7 @@ void read_object(const YAML::Node& node, Problems& problems, std::vector<Object>
   object.name_space = text_of(metadata, "namespace");
   if (object.name_space.empty()) metadata["namespace"] = object.name_space = "default";
   if (!metadata["uid"]) metadata["uid"] = "uid-" + object.name;
-  if (!metadata["resourceVersion"]) {
-    metadata["resourceVersion"] = "1";
-    metadata["resourceVersion"].SetTag("!");
-  }
+  metadata["resourceVersion"] = kVersionHere;
   if (const YAML::Node labels = metadata["labels"]; labels && labels.IsMap())
     for (const auto& label : labels) object.labels[label.first.Scalar()] = label.second.Scalar();
 
@@ -78,7 +77,10 @@ void read_object(const YAML::Node& node, Problems& problems, std::vector<Object>
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   JsonWriter json;
   write(json, whole);
-  object.json = json.str();
+  const std::string text = json.str();
+  const auto version = text.find(kVersionHere);
+  object.before_version = text.substr(0, version);
+  object.after_version = text.substr(version + kVersionHere.size());
   out.push_back(std::move(object));
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,11 +17,16 @@ struct Object {
   std::string api_version, kind;
   std::string name_space, name;
   Labels labels;
-  std::string json;
+  // The JSON around its resourceVersion, which is the state's that it is in.
+  std::string before_version, after_version;
+
+  std::string json(std::int64_t version) const {
+    return before_version + std::to_string(version) + after_version;
+  }
 };
 
-// Reads one: a map with apiVersion, kind and metadata as a manifest has them. A uid and a resourceVersion that are not
-// written are "uid-NAME" and "1". Problems are told with their place.
+// Reads one: a map with apiVersion, kind and metadata as a manifest has them. A uid that is not written
+// is "uid-NAME"; a resourceVersion that is written does not count. Problems are told with their place.
 void read_object(const YAML::Node& node, Problems& problems, std::vector<Object>& out);
 
 }  // namespace muster::sim

@@ -28,10 +28,18 @@ int compare_key(const Pod& pod, std::string_view key) {
 
 std::string storage_key(const Pod& pod) { return pod.name_space + "/" + pod.name; }
 
-PodStore::PodStore(std::vector<Pod> pods, const PodStore* before) {
+PodStore::PodStore(std::vector<Pod> pods, std::vector<Object> objects, const PodStore* before)
+    : objects_(std::move(objects)) {
   const std::int64_t base = before == nullptr ? kFirstVersion : before->version();
   const std::size_t count = pods.size();
-  version_ = base + static_cast<std::int64_t>(count) + 1;
+  version_ = base + static_cast<std::int64_t>(count + objects_.size()) + 1;
+  for (std::size_t i = 0; i < objects_.size(); ++i) {
+    const auto old = before == nullptr ? std::nullopt : before->find_object(objects_[i]);
+    const bool same = old && before->objects_[*old].before_version == objects_[i].before_version &&
+                      before->objects_[*old].after_version == objects_[i].after_version;
+    object_versions_.push_back(same ? before->object_versions_[*old]
+                                    : base + static_cast<std::int64_t>(count + i) + 1);
+  }
 
   // Pods get their versions in the order of the file, and are stored in the order of their keys.
   std::vector<std::size_t> order(count);
@@ -108,6 +116,16 @@ std::optional<std::size_t> PodStore::find(std::string_view name_space,
   return place;
 }
 
+std::optional<std::size_t> PodStore::find_object(const Object& like) const {
+  for (std::size_t i = 0; i < objects_.size(); ++i) {
+    const Object& one = objects_[i];
+    if (one.api == like.api && one.resource == like.resource && one.name_space == like.name_space &&
+        one.name == like.name)
+      return i;
+  }
+  return std::nullopt;
+}
+
 struct History::Shared {
   mutable std::mutex mutex;
   mutable std::condition_variable changed;
@@ -115,8 +133,10 @@ struct History::Shared {
       states;  // guarded by mutex; oldest first, never empty
 };
 
-History::History(std::vector<Pod> pods) : shared_(std::make_unique<Shared>()) {
-  shared_->states.push_back(std::make_shared<const PodStore>(std::move(pods), nullptr));
+History::History(std::vector<Pod> pods, std::vector<Object> objects)
+    : shared_(std::make_unique<Shared>()) {
+  shared_->states.push_back(
+      std::make_shared<const PodStore>(std::move(pods), std::move(objects), nullptr));
 }
 
 History::~History() = default;
@@ -145,10 +165,11 @@ std::shared_ptr<const PodStore> History::wait_after(
   return nullptr;
 }
 
-void History::replace(std::vector<Pod> pods) {
+void History::replace(std::vector<Pod> pods, std::vector<Object> objects) {
   const std::lock_guard lock(shared_->mutex);
   const auto before = shared_->states.back();
-  shared_->states.push_back(std::make_shared<const PodStore>(std::move(pods), before.get()));
+  shared_->states.push_back(
+      std::make_shared<const PodStore>(std::move(pods), std::move(objects), before.get()));
   if (shared_->states.size() > kStatesKept) shared_->states.pop_front();
   shared_->changed.notify_all();
 }

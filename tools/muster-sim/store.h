@@ -9,20 +9,21 @@
 #include <string_view>
 #include <vector>
 
+#include "object.h"
 #include "pod.h"
 
 namespace muster::sim {
 
-// One unchanging state of all pods, at one resource version.
+// One unchanging state of all pods and other objects, at one resource version.
 //
 // The JSON of all pods stands in one text in storage order (namespace, then name), separated by
 // commas, so that a page of neighbours is one slice of it and costs nothing to build.
 // Safe to read from many threads.
 class PodStore {
  public:
-  // before: the state this one follows, or null. A pod that is the same as there keeps its
+  // before: the state this one follows, or null. A pod or object that is the same as there keeps its
   // resource version.
-  PodStore(std::vector<Pod> pods, const PodStore* before);
+  PodStore(std::vector<Pod> pods, std::vector<Object> objects, const PodStore* before);
 
   std::int64_t version() const { return version_; }
   std::size_t size() const { return pods_.size(); }
@@ -31,6 +32,11 @@ class PodStore {
   std::string_view json(std::size_t i) const { return slice(i, i + 1); }
   // The JSON of the pods [from, to), comma between them. from < to.
   std::string_view slice(std::size_t from, std::size_t to) const;
+
+  // The objects that are no pods, in the order of the file.
+  const std::vector<Object>& objects() const { return objects_; }
+  std::int64_t object_version(std::size_t i) const { return object_versions_[i]; }
+  std::optional<std::size_t> find_object(const Object& like) const;
 
   // The same as protobuf, each an item of a list; written once, when first asked for.
   std::string_view protobuf_slice(std::size_t from, std::size_t to) const;
@@ -44,6 +50,8 @@ class PodStore {
  private:
   std::vector<Pod> pods_;
   std::vector<std::int64_t> versions_;
+  std::vector<Object> objects_;
+  std::vector<std::int64_t> object_versions_;
   std::vector<std::size_t> offsets_;  // of each pod's JSON; one more at the end
   std::string arena_;
   std::int64_t version_ = 0;
@@ -62,7 +70,7 @@ std::string storage_key(const Pod& pod);
 // The states of the world so far; the newest is the present one. Safe to call from many threads.
 class History {
  public:
-  explicit History(std::vector<Pod> pods);
+  explicit History(std::vector<Pod> pods, std::vector<Object> objects = {});
   ~History();
   History(const History&) = delete;
   History& operator=(const History&) = delete;
@@ -74,7 +82,7 @@ class History {
   std::shared_ptr<const PodStore> wait_after(std::int64_t version,
                                              std::chrono::steady_clock::time_point deadline) const;
   // A new present. Keeps the last eight states.
-  void replace(std::vector<Pod> pods);
+  void replace(std::vector<Pod> pods, std::vector<Object> objects = {});
 
  private:
   struct Shared;

@@ -21,4 +21,9 @@ std::shared_ptr<BodyStream> make_watch(WatchOptions options, std::string name_sp
                                        std::shared_ptr<const History> history,
                                        std::chrono::milliseconds bookmark_every);
 
+// The same of other objects: those of like's kind and namespace.
+std::shared_ptr<BodyStream> make_object_watch(WatchOptions options, Object like,
+                                              std::shared_ptr<const History> history,
+                                              std::chrono::milliseconds bookmark_every);
+
 }  // namespace muster::sim

@@ -60,11 +60,13 @@ TEST_CASE("each finder needs its object and the pods, in one namespace") {
   CHECK(needed(R"({"service": "t"})") == "list endpointslices.discovery.k8s.io" + tail);
 }
 
-TEST_CASE("a watch needs the verb watch, where the backend follows events") {
+TEST_CASE("a watch needs the verb watch on all that is asked for") {
   CHECK(needed(R"({"job": "t"})", "ml:t", {}, true) ==
-        "get jobs.batch, list pods, watch pods in namespace ml for ServiceAccount ml:t");
+        "get jobs.batch, watch jobs.batch, list pods, watch pods in namespace ml for "
+        "ServiceAccount ml:t");
   CHECK(needed(R"({"service": "t"})", "ml:t", {}, true) ==
-        "list endpointslices.discovery.k8s.io in namespace ml for ServiceAccount ml:t");
+        "list endpointslices.discovery.k8s.io, watch endpointslices.discovery.k8s.io in namespace "
+        "ml for ServiceAccount ml:t");
 }
 
 TEST_CASE("the namespace is the options', else the account's own, else kubectl's") {
@@ -106,15 +108,15 @@ TEST_CASE("the grant is a Role and its binding, to be applied as they stand") {
         R"(---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
-metadata: {name: "muster-get-jobs.batch-list-watch-pods", namespace: "ml"}
+metadata: {name: "muster-get-watch-jobs.batch-list-watch-pods", namespace: "ml"}
 rules:
-- {apiGroups: ["batch"], resources: [jobs], verbs: [get]}
+- {apiGroups: ["batch"], resources: [jobs], verbs: [get, watch]}
 - {apiGroups: [""], resources: [pods], verbs: [list, watch]}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
-metadata: {name: "muster-get-jobs.batch-list-watch-pods-system:serviceaccount:ml:trainer", namespace: "ml"}
-roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: "muster-get-jobs.batch-list-watch-pods"}
+metadata: {name: "muster-get-watch-jobs.batch-list-watch-pods-system:serviceaccount:ml:trainer", namespace: "ml"}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: "muster-get-watch-jobs.batch-list-watch-pods"}
 subjects:
 - {kind: ServiceAccount, namespace: "ml", name: "trainer"}
 )");

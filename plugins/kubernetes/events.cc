@@ -1,4 +1,4 @@
-#include "plugins/kubernetes/pod_events.h"
+#include "plugins/kubernetes/events.h"
 
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@ sdk::Failure not_understood(const std::string& why) {
       MUSTER_E_DATA_LOSS, "an event of the API server's watch cannot be understood: " + why, {}};
 }
 
-error_code read_status_object(value& value, PodEvent& event) {
+error_code read_status_object(value& value, Event& event) {
   return each_field(value, [&](const auto& key, auto& inside) -> error_code {
     if (key == "code") return read_number(inside, event.code);
     if (key == "message") return read_text(inside, event.status.message);
@@ -26,12 +26,37 @@ error_code read_status_object(value& value, PodEvent& event) {
   });
 }
 
+// An object that is no pod, and the text of it.
+error_code read_other(value& value, Event& event) {
+  std::string_view whole;
+  if (auto error = simdjson::to_json_string(value).get(whole)) return error;
+  event.json.assign(whole);
+  return SUCCESS;
+}
+
+// Its name and version, out of that text.
+error_code read_metadata(simdjson::ondemand::parser& parser, Event& event) {
+  simdjson::ondemand::document document;
+  simdjson::ondemand::value root;
+  event.json.reserve(event.json.size() + simdjson::SIMDJSON_PADDING);
+  if (auto error = parser.iterate(event.json).get(document)) return error;
+  if (auto error = document.get_value().get(root)) return error;
+  return each_field(root, [&](const auto& key, auto& inside) -> error_code {
+    if (!(key == "metadata")) return SUCCESS;
+    return each_field(inside, [&](const auto& field, auto& text) -> error_code {
+      if (field == "name") return read_text(text, event.name);
+      if (field == "resourceVersion") return read_text(text, event.version);
+      return SUCCESS;
+    });
+  });
+}
+
 }  // namespace
 
-void PodEventReader::begin() { text_.clear(); }
+void EventReader::begin() { text_.clear(); }
 
-sdk::Result<std::vector<PodEvent>> PodEventReader::take(std::string_view bytes, PodList& texts) {
-  std::vector<PodEvent> events;
+sdk::Result<std::vector<Event>> EventReader::take(std::string_view bytes, PodList& texts) {
+  std::vector<Event> events;
   size_t searched = text_.size();
   text_.append(bytes).append(simdjson::SIMDJSON_PADDING, '\0');
   const std::string_view all(text_.data(), text_.size() - simdjson::SIMDJSON_PADDING);
@@ -53,7 +78,7 @@ sdk::Result<std::vector<PodEvent>> PodEventReader::take(std::string_view bytes, 
 }
 
 // `line` has readable bytes behind its end.
-sdk::Status PodEventReader::read(std::string_view line, PodList& texts, PodEvent& event) {
+sdk::Status EventReader::read(std::string_view line, PodList& texts, Event& event) {
   const simdjson::padded_string_view text(line.data(), line.size(),
                                           line.size() + simdjson::SIMDJSON_PADDING);
   simdjson::ondemand::document document;
@@ -71,9 +96,10 @@ sdk::Status PodEventReader::read(std::string_view line, PodList& texts, PodEvent
   };
   const auto read_object = [&](const auto& key, auto& inside) -> error_code {
     if (!(key == "object")) return SUCCESS;
-    if (event.kind == PodEvent::Kind::kError) return read_status_object(inside, event);
+    if (event.kind == Event::Kind::kError) return read_status_object(inside, event);
+    if (wanted_ == nullptr) return read_other(inside, event);
     event.pod = {};
-    return read_pod(inside, wanted_, texts, event.pod, &event.version);
+    return read_pod(inside, *wanted_, texts, event.pod, &event.version);
   };
   const auto wrong = [&](error_code error) {
     return not_understood(
@@ -84,22 +110,26 @@ sdk::Status PodEventReader::read(std::string_view line, PodList& texts, PodEvent
   const char* rest = nullptr;
   if (!document.current_location().get(rest)) return not_understood("something follows its end");
   if (type == "ADDED" || type == "MODIFIED") {
-    event.kind = PodEvent::Kind::kChanged;
+    event.kind = Event::Kind::kChanged;
   } else if (type == "DELETED") {
-    event.kind = PodEvent::Kind::kDeleted;
+    event.kind = Event::Kind::kDeleted;
   } else if (type == "BOOKMARK") {
-    event.kind = PodEvent::Kind::kBookmark;
+    event.kind = Event::Kind::kBookmark;
   } else if (type == "ERROR") {
-    event.kind = PodEvent::Kind::kError;
+    event.kind = Event::Kind::kError;
   } else {
     return not_understood(fmt::format("its type is {}", support::quote(type)));
   }
   if (!has_object) return not_understood("it has no 'object'");
   document.rewind();
   if (auto error = walk(read_object)) return wrong(error);
-  if (event.kind == PodEvent::Kind::kError) return {};
+  if (event.kind == Event::Kind::kError) return {};
+  if (wanted_ == nullptr)
+    if (auto error = read_metadata(parser_, event)) return wrong(error);
   if (event.version.empty()) return not_understood("its object has no resourceVersion");
-  if (event.kind != PodEvent::Kind::kBookmark)
+  if (event.kind == Event::Kind::kBookmark) return {};
+  if (wanted_ == nullptr && event.name.empty()) return not_understood("its object has no name");
+  if (wanted_ != nullptr)
     if (const std::string odd = oddity(event.pod); !odd.empty()) return not_understood(odd);
   return {};
 }

@@ -1,4 +1,4 @@
-#include "core/plugin/thread.h"
+#include "core/thread.h"
 
 #include <fmt/format.h>
 #include <pthread.h>

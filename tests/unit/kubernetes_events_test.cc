@@ -1,7 +1,7 @@
 // The kubernetes backend's watch: its events as they arrive, in pieces of every size.
 #include <doctest/doctest.h>
 
-#include "plugins/kubernetes/pod_events.h"
+#include "plugins/kubernetes/events.h"
 
 namespace {
 
@@ -21,7 +21,7 @@ std::string event(const char* type, const std::string& object) {
 
 // "changed ml/w-0 5", one a line; or what is wrong.
 std::string told(std::string_view body, size_t step, size_t line_maximum = 1 << 20) {
-  PodEventReader reader(kWanted, line_maximum);
+  EventReader reader(kWanted, line_maximum);
   PodList texts;
   std::string out;
   for (size_t at = 0; at < body.size(); at += step) {
@@ -30,10 +30,10 @@ std::string told(std::string_view body, size_t step, size_t line_maximum = 1 << 
       CHECK(events.failure().code == MUSTER_E_DATA_LOSS);
       return events.failure().message;
     }
-    for (const PodEvent& event : *events) {
+    for (const Event& event : *events) {
       static constexpr const char* kNames[] = {"changed", "deleted", "bookmark", "error"};
       out += kNames[static_cast<int>(event.kind)];
-      if (event.kind == PodEvent::Kind::kError)
+      if (event.kind == Event::Kind::kError)
         out += " " + std::to_string(event.code) + " " + event.status.reason + ": " +
                event.status.message;
       if (!event.pod.name.empty())
@@ -94,4 +94,40 @@ TEST_CASE("a line that does not end is not kept for ever") {
   CHECK(has(told(body, body.size(), 100), "longer than 100 bytes"));
   CHECK(told(body + body, 20, body.size()) ==
         "changed ml/w-0 7001 10.8.0.1 5\nchanged ml/w-0 7001 10.8.0.1 5\n");
+}
+
+TEST_CASE("an object that is no pod is kept as it is written, with its name and version") {
+  const std::string job =
+      R"({"kind":"Job","metadata":{"labels":{"name":"no"},"name":"train","resourceVersion":"7"},"spec":{"note":"}\"]"}})";
+  const std::string body = event("MODIFIED", job) + event("DELETED", job) +
+                           event("BOOKMARK", R"({"metadata":{"resourceVersion":"8"}})");
+  for (const size_t step : {size_t{1}, size_t{7}, body.size()}) {
+    EventReader reader;
+    PodList texts;
+    std::vector<Event> all;
+    for (size_t at = 0; at < body.size(); at += step) {
+      auto events = reader.take(std::string_view(body).substr(at, step), texts);
+      REQUIRE(events);
+      for (Event& one : *events) all.push_back(std::move(one));
+    }
+    REQUIRE(all.size() == 3);
+    CHECK(all[0].kind == Event::Kind::kChanged);
+    CHECK(all[1].kind == Event::Kind::kDeleted);
+    CHECK(all[0].json == job);
+    CHECK(all[0].name == "train");
+    CHECK(all[0].version == "7");
+    CHECK(all[2].kind == Event::Kind::kBookmark);
+    CHECK(all[2].version == "8");
+  }
+}
+
+TEST_CASE("an object without a name or a version is no event") {
+  for (const char* object : {R"({"metadata":{"resourceVersion":"7"}})",
+                             R"({"metadata":{"name":"train"}})", R"({})", "7"}) {
+    EventReader reader;
+    PodList texts;
+    const auto events = reader.take(event("ADDED", object), texts);
+    REQUIRE_FALSE(events);
+    CHECK(events.failure().code == MUSTER_E_DATA_LOSS);
+  }
 }
