@@ -1,4 +1,5 @@
 """An answer that the API server's events keep up to date: one list, then one stream, and nothing is lost where that ends."""
+import contextlib
 import os
 import sys
 import time
@@ -277,7 +278,8 @@ class Endings(Watching):
 
     def test_a_forgotten_version_is_listed_again_and_the_answer_is_never_stale(self):
         expired = ('{"type":"ERROR","object":{"kind":"Status","message":"too old resource version","reason":"Expired","code":410}}')
-        for keys in ("status: 410", "body: '" + expired + "\n\n'"):
+        protobuf = "status: 410, content_type: application/vnd.kubernetes.protobuf, body: none"
+        for keys in ("status: 410", "body: '" + expired + "\n\n'", protobuf):
             fault = '  faults: [{match: "GET *pods?*watch=1*", times: 1, delay: 500ms, ' + keys + "}]\n"
             with self.subTest(keys), world(fault + pods("0")) as sim, watched(sim) as watch:
                 self.becomes(watch, addresses(0))
@@ -287,6 +289,53 @@ class Endings(Watching):
                 self.nothing_new(watch)
                 change(sim, pods("0", "1"))
                 self.becomes(watch, addresses(0, 1))
+
+    def test_a_hundred_watchers_whose_streams_end_at_once_cost_one_request_each(self):
+        bookmark = '{"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"1002"}}}'
+        fault = '  faults: [{match: "GET *pods?*watch=1*", times: 100, delay: 5s, body: \'' + bookmark + "\n\n'}]\n"
+        with world(fault + pods("0")) as sim, contextlib.ExitStack() as stack:
+            watches = [stack.enter_context(watched(sim)) for _ in range(100)]
+            for watch in watches:
+                self.becomes(watch, addresses(0))
+            self.until(lambda: len(lists(sim)) >= 300, 30)
+            change(sim, pods("0", "1"))
+            for watch in watches:
+                self.becomes(watch, addresses(0, 1))
+            self.assertEqual((asked(sim).count("list 200"), asked(sim).count("watch 200")), (100, 200))
+
+    def test_an_event_that_breaks_off_is_as_if_it_had_never_begun(self):
+        part = '{"type":"ADDED","object":{"metadata":{"name":"w-9","namespace":"ml","resourceVersion":"999"},"sta'
+        fault = '  faults: [{match: "GET *pods?*watch=1*", times: 1, body: \'' + part + "'}]\n"
+        with world(fault + pods("0")) as sim, watched(sim) as watch:
+            self.becomes(watch, addresses(0))
+            self.until(lambda: len(lists(sim)) == 3)
+            change(sim, pods("0", "1"))
+            self.becomes(watch, addresses(0, 1))
+            requests = lists(sim)
+            self.assertEqual(parameter(requests[1], "resourceVersion"), parameter(requests[2], "resourceVersion"))
+            self.assertEqual(asked(sim), ["list 200", "watch 200", "watch 200"])
+
+    def test_a_server_with_too_much_to_do_is_asked_again_when_it_says(self):
+        fault = '  faults: [{match: "GET *pods?*watch=1*", times: 1, status: 429, retry_after: 3}]\n'
+        with world(fault + pods("0")) as sim, watched(sim) as watch:
+            self.becomes(watch, addresses(0))
+            self.until(lambda: len(lists(sim)) == 3)
+            self.assertEqual(asked(sim), ["list 200", "watch 429", "watch 200"])
+            times = [r["time_ms"] for r in lists(sim)]
+            self.assertGreaterEqual(times[2] - times[1], 2900)
+            change(sim, pods("0", "1"))
+            self.becomes(watch, addresses(0, 1))
+
+    def test_credentials_that_are_refused_later_are_found_anew_without_a_stale_answer(self):
+        bookmark = '{"type":"BOOKMARK","object":{"kind":"Pod","apiVersion":"v1","metadata":{"resourceVersion":"1002"}}}'
+        faults = ('  faults: [{match: "GET *pods?*watch=1*", times: 1, body: \'' + bookmark + "\n\n'}, "
+                  '{match: "GET *pods?*watch=1*", times: 1, status: 401}]\n')
+        with world(faults + pods("0")) as sim, watched(sim) as watch:
+            self.becomes(watch, addresses(0))
+            self.until(lambda: len(lists(sim)) == 5)
+            self.assertEqual(asked(sim), ["list 200", "watch 200", "watch 401", "list 200", "watch 200"])
+            change(sim, pods("0", "1"))
+            self.becomes(watch, addresses(0, 1))
 
     def test_what_changed_before_the_list_was_forgotten_is_in_the_next(self):
         fault = '  faults: [{match: "GET *pods?*watch=1*", times: 1, delay: 1s, status: 410}]\n'
@@ -312,11 +361,22 @@ class Failures(Watching):
                 watch.next()
             self.assertIn("verbs: [list, watch]", raised.exception.details["hint"])
 
-    def test_garbage_in_the_stream_makes_the_answer_stale(self):
-        fault = '  faults: [{match: "GET *pods?*watch=1*", delay: 300ms, body: "<html>\\n"}]\n'
+    def test_what_is_no_stream_of_events_makes_the_answer_stale(self):
+        for name, keys in (("garbage", 'body: "<html>\\n"'), ("wrong type", 'content_type: text/html, body: "<html>login</html>\\n"'),
+                           ("another form", 'content_type: application/vnd.kubernetes.protobuf, body: "k8s\\n"'),
+                           ("a list", "body: '{\"kind\":\"PodList\",\"items\":[]}\n\n'"),
+                           ("huge", "body: '" + "x" * (17 << 20) + "'")):
+            fault = '  faults: [{match: "GET *pods?*watch=1*", delay: 300ms, ' + keys + "}]\n"
+            with self.subTest(name), world(fault + pods("0")) as sim, watched(sim) as watch:
+                stale = self.becomes(watch, addresses(0), stale=True)
+                self.assertIn("cannot be understood", str(stale["warnings"])[:2000])
+
+    def test_a_401_makes_the_answer_stale_until_the_next_attempt(self):
+        fault = '  faults: [{match: "GET *pods?*watch=1*", times: 1, delay: 300ms, status: 401}]\n'
         with world(fault + pods("0")) as sim, watched(sim) as watch:
             stale = self.becomes(watch, addresses(0), stale=True)
-            self.assertIn("cannot be understood", str(stale["warnings"]), stale)
+            self.assertIn("refuses the credentials", str(stale["warnings"]))
+            self.assertFalse(watch.next()["stale"])
 
     def test_a_server_that_streams_nothing_is_asked_a_few_times_and_then_the_answer_is_stale(self):
         fault = '  faults: [{match: "GET *pods?*watch=1*", status: 503}]\n'
