@@ -60,10 +60,9 @@ sdk::Status PodFeed::list() {
   if (pods->version.empty())
     return sdk::Failure{MUSTER_E_UNIMPLEMENTED, "the list of pods has no resourceVersion", {}};
   version_ = pods->version;
-  pods_.clear();
-  for (const Pod& pod : pods->pods) pods_.insert_or_assign(full_name(pod), pod);
+  pods_ = std::exchange(pods->pods, {});
+  sort();
   texts_ = *std::move(pods);
-  texts_.pods = {};
   listed_size_ = texts_.texts.size();
   return {};
 }
@@ -78,19 +77,45 @@ sdk::Failure PodFeed::refusal(const sdk::Response& response) const {
 bool PodFeed::is_outgrown() const { return texts_.texts.size() > 2 * listed_size_ + kTextsMinimum; }
 
 sdk::Result<bool> PodFeed::take(Event& event) {
-  if (event.kind == Event::Kind::kDeleted) {
-    pods_.erase(full_name(event.pod));
-  } else {
-    pods_.insert_or_assign(full_name(event.pod), event.pod);
+  const auto [at, added] = places_.try_emplace(full_name(event.pod), pods_.size());
+  if (event.kind == Event::Kind::kChanged) {
+    if (added) pods_.emplace_back();
+    sorted_ = sorted_ && !added;
+    pods_[at->second] = event.pod;
+    return true;
   }
+  // The last one takes its place: of many that go at once each costs the same.
+  const size_t place = at->second;
+  places_.erase(at);
+  if (added) return false;
+  if (place + 1 != pods_.size()) {
+    pods_[place] = pods_.back();
+    places_[full_name(pods_[place])] = place;
+    sorted_ = false;
+  }
+  pods_.pop_back();
   return true;
 }
 
+void PodFeed::sort() {
+  std::vector<const Pod*> order;
+  order.reserve(pods_.size());
+  for (const Pod& pod : pods_) order.push_back(&pod);
+  std::sort(order.begin(), order.end(), [](const Pod* a, const Pod* b) {
+    return support::natural_compare(a->name, b->name) < 0;
+  });
+  std::vector<Pod> sorted;
+  sorted.reserve(order.size());
+  places_.clear();
+  for (const Pod* pod : order)
+    if (places_.emplace(full_name(*pod), sorted.size()).second) sorted.push_back(*pod);
+  pods_ = std::move(sorted);
+  sorted_ = true;
+}
+
 const std::vector<Pod>& PodFeed::pods() {
-  now_.clear();
-  now_.reserve(pods_.size());
-  for (const auto& [name, pod] : pods_) now_.push_back(pod);
-  return now_;
+  if (!sorted_) sort();
+  return pods_;
 }
 
 // ---- The object -----------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include <muster/plugin.hpp>
@@ -75,21 +76,24 @@ class PodFeed : public Feed {
   const Selector& selector() const { return selector_; }
   // Holds from the next list on.
   void select(Selector selector) { selector_ = std::move(selector); }
-  // As they are, in the order of the server's lists; good until the next list, event or call of this.
+  // As they are, in natural order of name, as the core ranks: it need not sort them again. Good until the next list or event.
   const std::vector<Pod>& pods();
 
  protected:
   sdk::Result<bool> take(Event& event) override;
 
  private:
+  void sort();
+
   const Access& access_;
   const Options& options_;
   const Wanted& wanted_;
   sdk::Call& call_;
   Selector selector_;
-  size_t listed_size_ = 0;           // of the texts of the last list
-  std::map<std::string, Pod> pods_;  // by full name
-  std::vector<Pod> now_;             // the same
+  size_t listed_size_ = 0;  // of the texts of the last list
+  std::vector<Pod> pods_;
+  std::unordered_map<std::string, size_t> places_;  // of pods_, by full name
+  bool sorted_ = false;
 };
 
 // The object of a finder.
