@@ -15,6 +15,8 @@ namespace {
 constexpr int64_t kSlice_ns = 10'000'000;
 // Readable zero bytes after every text handed out: simdjson parses in place.
 constexpr size_t kPadding = 64;
+// A list of all the pods that an answer can have takes fewer.
+constexpr std::ptrdiff_t kMostRequests = 10'000;
 
 void sleep_really(int64_t duration_ns) {
   timespec rest{duration_ns / 1'000'000'000, duration_ns % 1'000'000'000};
@@ -85,6 +87,8 @@ HttpStreams& Call::streams() {
 
 void Call::add_request(RequestRecord record) {
   const std::lock_guard lock(mutex_);
+  if (requests_.size() >= static_cast<size_t>(2 * kMostRequests))
+    requests_.erase(requests_.begin(), requests_.end() - kMostRequests);
   requests_.push_back(std::move(record));
 }
 

@@ -72,7 +72,8 @@ class Call {
   // In a replay: time that passed while recording. Never reaches the deadline, which the recorded resolve did not reach either.
   void skip(int64_t duration_ns);
 
-  // Requests made so far, for the answer; read by another thread when the call is given up. [thread-safe]
+  // Requests made so far, for the answer; read by another thread when the call is given up. Of very many, as of a watch that
+  // went on for months without a change, the last ones. [thread-safe]
   void add_request(RequestRecord record);
   std::vector<RequestRecord> requests() const;
   std::vector<RequestRecord> take_requests();  // and forgets them

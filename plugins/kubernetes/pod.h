@@ -63,11 +63,11 @@ struct Pod {
   const ContainerPort* ports = nullptr;  // port_count of them
   Trouble* troubles = nullptr;           // may be null; `trouble()` is never
 
-  int64_t created = 0, started = 0;  // seconds since 1970, as all times here; 0: not
-  int64_t ended = 0;                 // when its last container did
-  int64_t deleted = 0;               // the end of its deletion's grace
-  int32_t index = -1;                // its platform's index for it
-  int32_t group = -1;  // in which the index counts: a JobSet's job, a LeaderWorkerSet's group
+  int64_t created = 0;  // seconds since 1970, as all times here; 0: not
+  int64_t ended = 0;    // when its last container did
+  int64_t deleted = 0;  // the end of its deletion's grace
+  int32_t index = -1;   // its platform's index for it
+  int32_t group = -1;   // in which the index counts: a JobSet's job, a LeaderWorkerSet's group
   int32_t global_group = -1;                       // of all the JobSet's jobs, whatever their role
   int32_t group_size = -1;                         // tasks of a group
   int32_t attempt = 0;                             // restarts of its JobSet

@@ -263,7 +263,6 @@ class PodReader {
       if (key == "hostIP") return share(inside, pod_.host_ip);
       if (key == "podIPs") return read_ips(inside, pod_.ip, pod_.second_ip);
       if (key == "hostIPs") return read_ips(inside, pod_.host_ip, pod_.second_host_ip);
-      if (key == "startTime") return read_time(inside, pod_.started);
       if (key == "reason") return add_trouble(inside, &Trouble::reason);
       if (key == "message") return add_trouble(inside, &Trouble::message);
       if (key == "conditions")

@@ -236,7 +236,6 @@ class PodReader {
         case 4: return add_trouble(text_of(field), &Trouble::reason), true;
         case 5: return pod_.host_ip = texts_.shared(text_of(field)), true;
         case 6: return pod_.ip = texts_.add(text_of(field)), true;
-        case 7: return pod_.started = time_of(field), true;
         case 8:
         case 10: return read_container_status(bytes_of(field)), true;
         case 12: return read_ip(bytes_of(field), pod_.ip, pod_.second_ip), true;

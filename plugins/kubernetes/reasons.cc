@@ -63,7 +63,7 @@ std::string age_in_words(int64_t seconds) {
 }
 
 bool is_task(const Pod& pod, const Judge& judge) {
-  if (pod.deleted != 0 || pod.ip.empty()) return false;
+  if (pod.deleted != 0 || (pod.ip.empty() && !judge.by_name)) return false;
   switch (judge.require) {
     case Require::kReady: return pod.phase == Phase::kRunning && pod.ready;
     case Require::kAddress: return pod.phase == Phase::kRunning || pod.phase == Phase::kPending;
@@ -86,7 +86,7 @@ std::string why_missing(const Pod& pod, const Judge& judge) {
   }
   const bool running = pod.phase == Phase::kRunning;
   const std::string said = phase_and_age(pod, now);
-  if (running && !pod.ip.empty()) {
+  if (running && (!pod.ip.empty() || judge.by_name)) {
     const std::string why =
         trouble.waiting.empty() ? trouble.not_ready.string() : trouble.waiting.string();
     return one_line(fmt::format("{}, not ready{}{}", said, why.empty() ? "" : ": ", why));

@@ -14,6 +14,7 @@ enum class Require { kRunning, kReady, kAddress };
 struct Judge {
   int64_t now = 0;  // seconds since 1970; 0 when it is not known, and then no ages are told
   Require require = Require::kRunning;
+  bool by_name = false;  // its address is a name, so it needs no IP
 };
 
 // A pod that counts as there.

@@ -84,7 +84,7 @@ TEST_CASE("what is no event of pods is DATA_LOSS with a reason") {
   CHECK(has(told(event("ADDED", pod("w-0", "")), 50), "no resourceVersion"));
   CHECK(has(told(event("BOOKMARK", "{}"), 50), "no resourceVersion"));
   CHECK(has(told(event("ADDED", pod("", "5")), 50), "a pod has no name"));
-  CHECK(has(told(event("ADDED", pod("w-0", "5", R"(,"startTime":3)")), 50), "bytes)"));
+  CHECK(has(told(event("ADDED", pod("w-0", "5", R"(,"hostIP":3)")), 50), "bytes)"));
   CHECK(has(told("{\"type\":\"BOOKMARK\",\"object\":" + pod("w-0", "5") + "} x\n", 50), "follows"));
 }
 

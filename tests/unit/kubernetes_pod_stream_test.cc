@@ -32,7 +32,7 @@ std::string told(const Pod& pod) {
     text("port", pod.ports[n].name);
     number("number", pod.ports[n].number), number("host_port", pod.ports[n].host_port);
   }
-  number("created", pod.created), number("started", pod.started), number("deleted", pod.deleted);
+  number("created", pod.created), number("deleted", pod.deleted);
   number("ended", pod.ended);
   number("index", pod.index), number("group", pod.group), number("global", pod.global_group);
   number("size", pod.group_size), number("attempt", pod.attempt), number("restarts", pod.restarts);

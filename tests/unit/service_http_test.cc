@@ -276,3 +276,16 @@ TEST_CASE("a transport of another major, or without its functions, is refused") 
   CHECK(get.send(empty) == MUSTER_E_INTERNAL);
   CHECK(contains(get.error.error.message, "lacks exchange or release"));
 }
+
+TEST_CASE("of very many requests the last ones are kept") {
+  World world;
+  for (int n = 0; n < 50'000; ++n) {
+    RequestRecord record;
+    record.url = std::to_string(n);
+    world.inside().add_request(std::move(record));
+  }
+  const auto kept = world.inside().requests();
+  CHECK(kept.size() >= 10'000);
+  CHECK(kept.size() <= 20'000);
+  CHECK(kept.back().url == "49999");
+}

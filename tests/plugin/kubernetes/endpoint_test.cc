@@ -134,6 +134,19 @@ TEST_CASE("'require' says when a pod is a task") {
   CHECK(where(R"({"require": "address"})", {"w-0", "10.8.0.1", "Failed"}) == "worker w-0 (Failed)");
 }
 
+TEST_CASE("a DNS name needs no IP, and with require: address it needs no phase either") {
+  PodText nameless = pod();
+  nameless.ip = "";
+  nameless.status = "";
+  CHECK(where("{}", nameless).find("no IP address yet") != std::string::npos);
+  CHECK(where(R"({"address": "dns"})", nameless) == "w-0.train.default.svc.cluster.local:8470");
+  nameless.phase = "Pending";
+  CHECK(where(R"({"address": "dns"})", nameless).find("Pending") != std::string::npos);
+  CHECK(where(R"({"require": "address"})", nameless).find("Pending") != std::string::npos);
+  CHECK(where(R"({"address": "dns", "require": "address"})", nameless) ==
+        "w-0.train.default.svc.cluster.local:8470");
+}
+
 TEST_CASE("what is missing tells its age, and why it restarted or is being evicted") {
   const auto missing = [](const std::string& phase, const std::string& metadata,
                           const std::string& status) {
