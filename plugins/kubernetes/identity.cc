@@ -86,13 +86,18 @@ class Teller {
   void tell_pod_info() {
     if (!options_.pod_info) return;
     const OwnPod& pod = evidence_.pod_info;
-    if (pod.uid.empty() && pod.name.empty())
+    const OwnLabels& labels = evidence_.labels;
+    if (pod.uid.empty() && pod.name.empty() && labels.pod_name.empty() && labels.index < 0)
       call_.add_warning(
-          fmt::format("'pod_info' is {}, and there is neither a file 'uid' nor 'name'",
+          fmt::format("'pod_info' is {}, and there is neither a file 'uid' nor 'name', nor one "
+                      "'labels' with a place",
                       quote(*options_.pod_info, 200)));
     tell_uid(pod.uid, "pod_info has the uid");
     tell_name(pod.name, pod.name_space.empty() ? evidence_.own_namespace : pod.name_space,
               "pod_info has the name");
+    tell_name(labels.pod_name, pod.name_space.empty() ? evidence_.own_namespace : pod.name_space,
+              "pod_info's labels have the name");
+    tell("pod_info's labels have the place", [&](const Pod& one) { return labels.fit(one); });
   }
 
   const std::vector<JobMembers>& jobs_;
@@ -125,6 +130,7 @@ Evidence find_evidence(const Access& access, const Options& options, sdk::Call& 
       return content ? std::string(support::trimmed(*content)) : std::string();
     };
     found.pod_info = {file("namespace"), file("name"), file("uid")};
+    found.labels = own_labels_of(file("labels"));
   }
   return found;
 }

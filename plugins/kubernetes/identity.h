@@ -10,6 +10,7 @@
 #include "plugins/kubernetes/access.h"
 #include "plugins/kubernetes/members.h"
 #include "plugins/kubernetes/options.h"
+#include "plugins/kubernetes/own_labels.h"
 #include "plugins/kubernetes/token.h"
 
 namespace muster::kubernetes {
@@ -23,6 +24,7 @@ struct Evidence {
   OwnPod token;
   std::string host_name;
   OwnPod pod_info;
+  OwnLabels labels;  // of pod_info
 };
 Evidence find_evidence(const Access& access, const Options& options, sdk::Call& call);
 

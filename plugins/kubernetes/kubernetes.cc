@@ -88,7 +88,7 @@ MUSTER_DESCRIPTOR({
         "enum": ["running", "ready", "address"],
         "default": "running"
       },
-      "pod_info": {"description": "A folder of the downward API with the files uid or name of this pod.", "type": "string", "minLength": 1},
+      "pod_info": {"description": "A folder of the downward API with the files uid, name or labels of this pod.", "type": "string", "minLength": 1},
       "tf_server_port": {"description": "The port of every task.", "type": "integer", "minimum": 1, "maximum": 65535, "default": 8470},
       "rpc_layer": {"description": "Scheme of master addresses; empty for none.", "type": "string", "default": "grpc"},
       "executable_location": {

@@ -85,8 +85,49 @@ TEST_CASE("the downward API's files are evidence where the options name their fo
         "'default/w-1'");
   const auto wrong = ask("kubernetes", R"({"pod_info": "/nowhere"})", world);
   CHECK(wrong.warnings ==
-        std::vector<std::string>{
-            "'pod_info' is '/nowhere', and there is neither a file 'uid' nor 'name'"});
+        std::vector<std::string>{"'pod_info' is '/nowhere', and there is neither a file 'uid' nor "
+                                 "'name', nor one 'labels' with a place"});
+}
+
+TEST_CASE(
+    "the downward API's labels are evidence: a StatefulSet's name, or an index with whose it is") {
+  const auto pod = [](const char* name, const char* ip, const char* uid, const char* index) {
+    fake::PodText text{name, ip};
+    text.labels = {{"batch.kubernetes.io/job-completion-index", index},
+                   {"training.kubeflow.org/replica-index", index},
+                   {"training.kubeflow.org/replica-type", "worker"}};
+    text.metadata =
+        std::string(
+            R"("ownerReferences": [{"controller": true, "kind": "PyTorchJob", "name": "train", "uid": ")") +
+        uid + R"("}])";
+    return text;
+  };
+  World world = lab({{"job-name=tensorflow",
+                      {pod("w-0", "10.8.0.1", "u1", "0"), pod("w-1", "10.8.0.2", "u1", "1")}}});
+  const std::string options = R"({"pod_info": "/etc/podinfo"})";
+  const auto with = [&](const std::string& labels) {
+    world.files["/etc/podinfo/labels"] = labels;
+    return identities(world, options);
+  };
+  const std::string index = "batch.kubernetes.io/job-completion-index=\"1\"\n";
+  CHECK(with("app=\"t\"\nstatefulset.kubernetes.io/pod-name=\"w-0\"\n") ==
+        "w-0: pod_info's labels have the name of pod 'default/w-0'");
+  const std::string place = "w-1: pod_info's labels have the place of pod 'default/w-1'";
+  CHECK(with(index + "batch.kubernetes.io/controller-uid=\"u1\"") == place);
+  CHECK(with(index + "batch.kubernetes.io/controller-uid=\"u2\"") == "");
+  CHECK(with("training.kubeflow.org/replica-index=\"1\"\ntraining.kubeflow.org/"
+             "replica-type=\"worker\"\n"
+             "training.kubeflow.org/job-name=\"train\"\n") == place);
+  CHECK(with("training.kubeflow.org/replica-index=\"1\"\ntraining.kubeflow.org/"
+             "replica-type=\"master\"\n"
+             "training.kubeflow.org/job-name=\"train\"\n") == "");
+  // An index alone may be that of any job.
+  CHECK(with(index) == "");
+  for (const char* odd : {"", "=", "\"", "a=\"", "a=\"b", "=\"\"",
+                          "batch.kubernetes.io/job-completion-index=\"x\"\n"}) {
+    CAPTURE(odd);
+    CHECK(with(odd) == "");
+  }
 }
 
 TEST_CASE("each piece of evidence is told, in its order, so that the core sees what disagrees") {
