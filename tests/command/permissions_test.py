@@ -33,7 +33,8 @@ class Permissions(World):
         self.assertEqual((first["path"], first["backend"], first["known"], first["command"]),
                          ("cluster.merge[0]", "kubernetes", True, "kubectl apply -f -"))
         mine = {"principal_kind": "ServiceAccount", "principal": "ml:trainer", "scope": "namespace ml"}
-        self.assertEqual(first["permissions"], [{**mine, "rule": rule} for rule in ("get jobs.batch", "list pods", "watch pods")])
+        self.assertEqual(first["permissions"], [{**mine, "rule": rule}
+                                                 for rule in ("get jobs.batch", "watch jobs.batch", "list pods", "watch pods")])
         self.assertTrue(first["text"].startswith("---\napiVersion: rbac"), first["text"])
         self.assertEqual((second["known"], second["permissions"]), (True, []))
         self.assertEqual(third["permissions"][0]["rule"], "list endpointslices.discovery.k8s.io")
