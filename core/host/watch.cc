@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -14,6 +15,8 @@
 
 namespace muster {
 namespace {
+
+constexpr std::chrono::milliseconds kPoll(50);  // muster_cancel, of signal handlers, wakes nobody
 
 bool same(const JobStatus& a, const JobStatus& b) {
   return a.name == b.name && a.found == b.found && a.expected == b.expected &&
@@ -206,10 +209,18 @@ int32_t muster_watch_next(muster_watch* watch, int64_t timeout_ms, muster_snapsh
     }
     std::unique_lock lock(watch->mutex);
     const auto told = [watch] { return watch->pending != nullptr || watch->error != nullptr; };
-    if (timeout_ms < 0) {
-      watch->changed.wait(lock, told);
-    } else if (!watch->changed.wait_for(lock, std::chrono::milliseconds(timeout_ms), told)) {
-      return muster::fail({muster::Code::kDeadlineExceeded, "nothing new yet", {}}, error);
+    const auto cancel = muster::CancelToken::of_epoch(watch->cluster->cancel_epoch);
+    const auto begin = std::chrono::steady_clock::now();
+    std::chrono::milliseconds left(timeout_ms);
+    while (!watch->changed.wait_for(
+        lock, timeout_ms < 0 ? muster::kPoll : std::min(left, muster::kPoll), told)) {
+      if (cancel.cancelled())
+        return muster::fail({muster::Code::kCancelled, "the wait was cancelled", {}}, error);
+      if (timeout_ms < 0) continue;
+      left = std::chrono::milliseconds(timeout_ms) -
+             std::chrono::ceil<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
+      if (left.count() <= 0)
+        return muster::fail({muster::Code::kDeadlineExceeded, "nothing new yet", {}}, error);
     }
     uint64_t count = 0;
     (void)!read(watch->readable, &count, sizeof count);

@@ -112,7 +112,7 @@ class Manifests(unittest.TestCase):
     def test_the_role_is_what_muster_says_that_the_examples_need(self):
         needed = set()
         for options in (["job=train"], ["job_to_label_mapping={worker: app=elastic}"]):
-            run = ask(server, None, "--principal", "ml:trainer", "--json", options=options, verb="permissions")
+            run = ask(server, None, "--principal", "ml:trainer", "--watch", "--json", options=options, verb="permissions")
             for one in run.answer[0]["permissions"]:
                 self.assertEqual((one["principal"], one["scope"]), ("ml:trainer", "namespace ml"))
                 needed.add(one["rule"])
@@ -147,13 +147,13 @@ class Manifests(unittest.TestCase):
     def test_the_init_container_ends_where_a_person_has_to_mend_something(self):
         template = create("init-container.yaml", "--dry-run=server")[0]["spec"]["template"]
         container = template["spec"]["initContainers"][0]
-        container["args"] = [container["args"][0].replace("job=train", "jbo=train")]
+        container["command"] = [word.replace("job=train", "jbo=train") for word in container["command"]]
         process = self.pod("mistaken", template, ip="10.8.0.3").start("initContainers", "muster")
         try:
             _, err = process.communicate(timeout=60)
         finally:
             end(process)
-        self.assertEqual(process.returncode, 1)
+        self.assertEqual(process.returncode, 12)
         self.assertIn("jbo", err)
 
     def test_the_sidecar_keeps_the_list_and_ends_when_told(self):
@@ -168,7 +168,7 @@ class Manifests(unittest.TestCase):
             self.assertTrue(wait_for(lambda: read(workers).endswith("\n10.8.1.9:8470\n")), read(workers))
             sidecar.terminate()
             sidecar.communicate(timeout=10)
-            self.assertEqual(sidecar.returncode, 0)
+            self.assertEqual(sidecar.returncode, -signal.SIGTERM)
         finally:
             end(sidecar)
 

@@ -45,7 +45,18 @@ std::string format_words() {
 
 std::string bash(const std::vector<Place>& places) {
   std::string cases;
+  std::string ways;  // "/config|config/check": from one place to another
   for (const Place& place : places) {
+    if (!place.words.empty()) {
+      std::string way = place.words;
+      const size_t last = way.rfind(' ');
+      if (last == std::string::npos) {
+        way.insert(0, "/");
+      } else {
+        way[last] = '/';
+      }
+      ways += (ways.empty() ? "" : "|") + way;
+    }
     std::string words;
     for (const auto& [name, description] : place.subcommands) words += name + " ";
     for (const auto& [name, description] : place.options) words += name + " ";
@@ -56,14 +67,13 @@ _muster() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} place='' words='' word
   case $previous in
     -o|--output) mapfile -t COMPREPLY < <(compgen -W '{}' -- "$current"); return ;;
-    -f|--file|--record|--replay) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    -f|--file|--record|--replay|--write) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     --plugin-dir) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
     completion) mapfile -t COMPREPLY < <(compgen -W 'bash zsh fish' -- "$current"); return ;;
   esac
   for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
     case $place/$word in
-      /resolve|/explain|/permissions|/version|/completion|/config|/plugins) place=$word ;;
-      config/check|config/schema|plugins/list|plugins/describe|plugins/path) place="$place $word" ;;
+      {}) place="${{place:+$place }}$word" ;;
     esac
   done
   case $place in
@@ -72,7 +82,7 @@ _muster() {{
 }}
 complete -o default -F _muster muster
 )",
-                     format_words(), cases);
+                     format_words(), ways, cases);
 }
 
 std::string zsh(const std::vector<Place>& places) {

@@ -19,6 +19,7 @@ struct Destroy {
 using Settings = std::unique_ptr<muster_settings, Destroy<muster_settings_destroy>>;
 using Cluster = std::unique_ptr<muster_cluster, Destroy<muster_cluster_destroy>>;
 using Snapshot = std::unique_ptr<muster_snapshot, Destroy<muster_snapshot_destroy>>;
+using WatchHandle = std::unique_ptr<muster_watch, Destroy<muster_watch_destroy>>;
 using Text = std::unique_ptr<muster_text, Destroy<muster_text_destroy>>;
 using Error = std::unique_ptr<muster_error, Destroy<muster_error_destroy>>;
 

@@ -88,6 +88,14 @@ void add_recording(CLI::App& app, Options& options) {
   record->excludes(replay);
 }
 
+void add_format(CLI::App& app, Options& options) {
+  app.add_option("-o,--output", options.format,
+                 "format: table, json, yaml, tf_config, ...; a wrong one lists them all")
+      ->type_name("FORMAT");
+  app.add_flag("--allow-incomplete", options.allow_incomplete,
+               "print an incomplete answer also in formats that cannot say so");
+}
+
 CLI::App* add_command(CLI::App& parent, const char* name, const char* description, int& status,
                       std::function<int()> run) {
   CLI::App* command = parent.add_subcommand(name, description);
@@ -107,12 +115,7 @@ int run(int argc, char** argv) {
                                   [&] { return muster_command::resolve(options); });
   add_config(*resolve, options);
   add_recording(*resolve, options);
-  resolve
-      ->add_option("-o,--output", options.format,
-                   "format: table, json, yaml, tf_config, ...; a wrong one lists them all")
-      ->type_name("FORMAT");
-  resolve->add_flag("--allow-incomplete", options.allow_incomplete,
-                    "print an incomplete answer also in formats that cannot say so");
+  add_format(*resolve, options);
   add_talk(*resolve, options);
   resolve->footer(
       "Examples:\n  muster resolve -f muster.yaml\n  muster resolve -f muster.yaml -o tf_config\n"
@@ -127,6 +130,28 @@ int run(int argc, char** argv) {
                     "the whole answer as JSON, or the list of sources where there is none");
   add_talk(*explain, options);
   explain->footer("Example:\n  muster explain -f muster.yaml");
+
+  CLI::App* watch = add_command(app, "watch", "print the cluster, and again whenever it changes",
+                                status, [&] { return muster_command::watch(options); });
+  add_config(*watch, options);
+  add_format(*watch, options);
+  watch
+      ->add_option("--write", options.write,
+                   "keep the newest answer in FILE, which is replaced at once, instead of printing")
+      ->type_name("FILE");
+  watch->add_flag("--until-complete", options.until_complete,
+                  "wait for the first complete answer, and end with it");
+  watch
+      ->add_option("--interval", options.interval,
+                   "how often to ask a source that has no stream of its own; default: 10s")
+      ->type_name("DURATION");
+  add_talk(*watch, options);
+  watch->footer(
+      "A source that fails for a while does not end it, nor take back an answer. An empty line "
+      "stands between two answers.\n"
+      "Examples:\n  muster watch -f muster.yaml\n  muster watch -f muster.yaml -o tf_config "
+      "--until-complete\n"
+      "  muster watch -f muster.yaml -o hostfile --write /run/muster/hostfile");
 
   CLI::App* permissions =
       add_command(app, "permissions", "print what a config needs to be allowed, to be applied",

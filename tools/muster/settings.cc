@@ -85,6 +85,7 @@ Settings make_settings(const Options& options) {
   for (const std::string& option : options.backend_options) setter.set("option", option);
   for (const std::string& directory : options.plugin_dirs) setter.set("plugin_dir", directory);
   setter.set_given("timeout", options.timeout);
+  setter.set_given("watch_interval", options.interval);
   setter.set_given("expect", options.expect);
   setter.set_given("task_type", options.task_type);
   setter.set_given("task_id", options.task_id);

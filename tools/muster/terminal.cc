@@ -179,6 +179,8 @@ void CancelOnSignal::die_if_signalled() {
   if (signal_number == 0) return;
   std::signal(signal_number, SIG_DFL);
   std::raise(signal_number);
+  // The first process of a container outlives that: a signal without a handler is none to it.
+  std::_Exit(128 + signal_number);
 }
 
 void occupy_standard_streams() {

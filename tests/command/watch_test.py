@@ -1,0 +1,131 @@
+"""muster watch: each answer as it changes."""
+import json
+import os
+import signal
+import stat
+import subprocess
+import threading
+import time
+
+from world import MUSTER, OVERHEAD, World, main
+
+
+class Watch(World):
+    def roster(self, *lines):
+        """What the source says from now on; one that reads it meanwhile sees all of it."""
+        os.rename(self.file("roster.new", "".join(line + "\n" for line in lines)), os.path.join(self.folder, "roster"))
+
+    def watch(self, *words, umask=-1):
+        """The command over that roster, and the lines of each of its streams as they come."""
+        process = subprocess.Popen([MUSTER, "watch", "--backend", "static", "-O", "file=roster", "--interval", "100ms", *words],
+                                   env=self.environment(), cwd=self.folder, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, umask=umask)
+        process.lines, process.talk = [], []
+        for stream, lines in ((process.stdout, process.lines), (process.stderr, process.talk)):
+            threading.Thread(target=lambda s=stream, to=lines: to.extend(iter(s.readline, "")), daemon=True).start()
+
+        def stop():
+            process.kill()
+            process.wait()
+        self.addCleanup(stop)
+        return process
+
+    def until(self, holds, process):
+        end = time.monotonic() + 20
+        while not holds():
+            self.assertLess(time.monotonic(), end, (process.lines, process.talk))
+            time.sleep(0.01)
+
+    def content(self, name):
+        path = os.path.join(self.folder, name)
+        return open(path).read() if os.path.exists(path) else None
+
+    def test_each_change_is_printed_behind_an_empty_line(self):
+        self.roster("worker 0 a:1")
+        process = self.watch("-o", "addresses")
+        self.until(lambda: process.lines == ["a:1\n"], process)
+        self.roster("worker 0 a:1", "worker 1 b:1")
+        self.until(lambda: process.lines == ["a:1\n", "\n", "a:1\n", "b:1\n"], process)
+        self.assertEqual(process.talk, [])
+
+    def test_yaml_is_a_stream_of_documents(self):
+        self.roster("worker 0 a:1")
+        process = self.watch("-o", "yaml")
+        self.until(lambda: process.lines, process)
+        self.roster("worker 0 b:1")
+        self.until(lambda: "---\n" in process.lines, process)
+
+    def test_a_source_that_fails_is_told_and_takes_no_answer_back(self):
+        self.roster("worker 0 a:1")
+        process = self.watch("-o", "addresses", "--write", "hosts")
+        self.until(lambda: self.content("hosts") == "a:1\n", process)
+        os.remove(os.path.join(self.folder, "roster"))
+        self.until(lambda: any("roster" in line for line in process.talk), process)
+        self.assertEqual(self.content("hosts"), "a:1\n")
+        self.roster("worker 0 b:1")
+        self.until(lambda: self.content("hosts") == "b:1\n", process)
+        self.assertIsNone(process.poll())
+
+    def test_a_file_is_replaced_at_once_with_the_mode_of_any_new_file(self):
+        self.roster("worker 0 a:1")
+        process = self.watch("-o", "json", "--write", "answer.json", umask=0o027)
+        self.until(lambda: self.content("answer.json"), process)
+        self.assertEqual(stat.S_IMODE(os.stat(os.path.join(self.folder, "answer.json")).st_mode), 0o640)
+        with open(os.path.join(self.folder, "answer.json")) as before:
+            self.roster("worker 0 b:1")
+            self.until(lambda: "b:1" in self.content("answer.json"), process)
+            self.assertEqual(json.load(before)["cluster"], {"worker": ["a:1"]})
+        self.assertEqual(sorted(os.listdir(self.folder)), ["answer.json", "roster"])
+        self.assertEqual(process.lines, [])
+
+    def test_a_file_that_cannot_be_written_ends_it(self):
+        self.roster("worker 0 a:1")
+        process = self.watch("-o", "json", "--write", "nowhere/answer.json")
+        self.assertEqual(process.wait(20), 1)
+        self.until(lambda: process.talk, process)
+        self.assertIn("--write nowhere/answer.json: cannot write it: No such file or directory", process.talk[0])
+
+    def test_until_complete_prints_the_first_complete_answer_alone_and_ends(self):
+        self.roster("worker 0 a:1")
+        process = self.watch("-o", "addresses", "--expect", "worker=2", "--until-complete")
+        self.until(lambda: any("worker 1 of 2" in line for line in process.talk), process)
+        self.assertEqual(process.lines, [])
+        self.roster("worker 0 a:1", "worker 1 b:1")
+        self.assertEqual(process.wait(20), 0)
+        self.until(lambda: process.lines == ["a:1\n", "b:1\n"], process)
+
+    def test_an_incomplete_answer_that_the_format_cannot_say_leaves_the_file_as_it_was(self):
+        self.roster("worker 0 a:1", "worker 1 b:1")
+        process = self.watch("-o", "addresses", "--expect", "worker=2", "--write", "hosts")
+        self.until(lambda: self.content("hosts") == "a:1\nb:1\n", process)
+        self.roster("worker 0 a:1")
+        self.until(lambda: any("worker 1 of 2" in line for line in process.talk), process)
+        self.assertEqual(self.content("hosts"), "a:1\nb:1\n")
+        self.assertIsNone(process.poll())
+
+    def test_before_the_first_answer_what_may_pass_is_told_once_and_waited_out(self):
+        process = self.watch("-o", "addresses")
+        self.until(lambda: process.talk, process)
+        time.sleep(1)
+        self.assertEqual(sum("does not exist" in line for line in process.talk), 1, process.talk)
+        self.roster("worker 0 a:1")
+        self.until(lambda: process.lines == ["a:1\n"], process)
+
+    def test_what_stays_wrong_ends_it_with_its_status(self):
+        self.roster("worker 0 a:1:2")
+        process = self.watch()
+        self.assertEqual(process.wait(20), 12)
+        self.assertEqual(self.muster("watch", "--backend", "static", "-O", "fil=x", status=12).stdout, "")
+        self.assertEqual(self.muster("watch", "--backend", "static", "-O", "file=x", "-o", "cluster_def_binary", status=2).stdout, "")
+
+    def test_a_signal_ends_it_at_once_by_the_signal(self):
+        self.roster("worker 0 a:1")
+        process = self.watch("-o", "addresses")
+        self.until(lambda: process.lines, process)
+        begin = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(20), -signal.SIGTERM)
+        self.assertLess(time.monotonic() - begin, 1 + OVERHEAD)
+
+
+main()
