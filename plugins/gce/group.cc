@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "plugins/support/json_at.h"
 #include "plugins/support/text.h"
 
 namespace muster::gce {
@@ -15,13 +16,7 @@ using simdjson::dom::array;
 using simdjson::dom::element;
 using simdjson::dom::object;
 using support::quote;
-
-std::string_view text_at(element at, const char* pointer) {
-  std::string_view text;
-  return at.at_pointer(pointer).get_string().get(text) || !support::is_text(text)
-             ? std::string_view()
-             : text;
-}
+using support::text_at;
 
 struct Words {
   const char* word;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include "plugins/support/json_at.h"
 #include "plugins/support/text.h"
 
 namespace muster::gce {
@@ -12,15 +13,9 @@ using simdjson::dom::array;
 using simdjson::dom::element;
 using simdjson::dom::object;
 using support::quote;
+using support::text_at;
 
 constexpr size_t kPageMaximum = 100000;
-
-std::string_view text_at(element at, const char* pointer) {
-  std::string_view text;
-  return at.at_pointer(pointer).get_string().get(text) || !support::is_text(text)
-             ? std::string_view()
-             : text;
-}
 
 // A value of metadata; nothing when the instance has no such key.
 std::optional<std::string> metadata_of(element instance, const std::string& key) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "plugins/support/json_at.h"
 #include "plugins/support/text.h"
 
 namespace muster::kubernetes {
@@ -14,6 +15,7 @@ using simdjson::dom::array;
 using simdjson::dom::element;
 using simdjson::dom::object;
 using support::quote;
+using support::text_at;
 
 constexpr int64_t kReplicasMaximum = 1000000;
 
@@ -30,13 +32,6 @@ int64_t number_at(element at, const std::string& pointer, int64_t otherwise) {
   if (found.get_int64().get(number) || number < 0 || number > kReplicasMaximum)
     throw Wrong{fmt::format("{} is no number from 0 to {}", pointer, kReplicasMaximum)};
   return number;
-}
-
-std::string text_at(element at, const std::string& pointer) {
-  std::string_view text;
-  return at.at_pointer(pointer).get_string().get(text) || !support::is_text(text)
-             ? std::string()
-             : std::string(text);
 }
 
 bool true_at(element at, const std::string& pointer) {
@@ -59,13 +54,14 @@ object map_at(element at, const std::string& pointer) {
 }
 
 // A batch/v1 Job's spec below `spec`: how many pods it has at a time, and how many places there are.
-Role job_role(element at, const std::string& spec, std::string name, const char* mode_otherwise) {
+Role job_role(element at, const std::string& spec, std::string name,
+              std::string_view mode_otherwise) {
   Role role;
   role.name = std::move(name);
   const int64_t parallelism = number_at(at, spec + "/parallelism", 1);
   const int64_t completions = number_at(at, spec + "/completions", parallelism);
-  const std::string mode = text_at(at, spec + "/completionMode");
-  role.indexed = (mode.empty() ? mode_otherwise : mode) == std::string_view("Indexed");
+  const std::string_view mode = text_at(at, spec + "/completionMode");
+  role.indexed = (mode.empty() ? mode_otherwise : mode) == "Indexed";
   role.expected = std::min(parallelism, completions);
   role.places = completions;
   return role;
@@ -88,7 +84,8 @@ bool is_initializer(element replicated) {
 void read_jobs_of_set(element root, Plan& plan, bool training_only) {
   for (const element replicated : list_at(root, "/spec/replicatedJobs")) {
     if (training_only && is_initializer(replicated)) continue;
-    Role role = job_role(replicated, "/template/spec", text_at(replicated, "/name"), "Indexed");
+    Role role = job_role(replicated, "/template/spec", std::string(text_at(replicated, "/name")),
+                         "Indexed");
     const int64_t replicas = number_at(replicated, "/replicas", 1);
     role.group_size = role.places;
     role.places *= replicas;
@@ -160,17 +157,17 @@ std::string how_ended(element root) {
   array conditions;
   if (!root.at_pointer("/status/conditions").get_array().get(conditions)) {
     for (const element condition : conditions) {
-      const std::string type = text_at(condition, "/type");
+      const std::string_view type = text_at(condition, "/type");
       if (text_at(condition, "/status") != "True") continue;
       if (type != "Complete" && type != "Completed" && type != "Succeeded" && type != "Failed")
         continue;
-      const std::string reason = text_at(condition, "/reason");
-      return reason.empty() ? type : fmt::format("{}: {}", type, reason);
+      const std::string_view reason = text_at(condition, "/reason");
+      return reason.empty() ? std::string(type) : fmt::format("{}: {}", type, reason);
     }
   }
-  std::string phase = text_at(root, "/status/state/phase");
+  const std::string_view phase = text_at(root, "/status/state/phase");
   for (const char* end : {"Completed", "Failed", "Aborted", "Terminated"})
-    if (phase == end) return phase;
+    if (phase == end) return std::string(phase);
   return "";
 }
 
@@ -189,8 +186,8 @@ std::string selector_of(element root) {
   array expressions;
   if (!root.at_pointer("/spec/selector/matchExpressions").get_array().get(expressions)) {
     for (const element expression : expressions) {
-      const std::string key = text_at(expression, "/key");
-      const std::string how = text_at(expression, "/operator");
+      const std::string key(text_at(expression, "/key"));
+      const std::string_view how = text_at(expression, "/operator");
       std::string values;
       if (how == "In" || how == "NotIn") {
         for (const element value : list_at(expression, "/values")) {

@@ -5,6 +5,7 @@
 
 #include <unordered_map>
 
+#include "plugins/support/json_at.h"
 #include "plugins/support/text.h"
 
 namespace muster::kubernetes {
@@ -12,13 +13,7 @@ namespace {
 
 using simdjson::dom::array;
 using simdjson::dom::element;
-
-std::string_view text_at(element at, const char* pointer) {
-  std::string_view text;
-  return at.at_pointer(pointer).get_string().get(text) || !support::is_text(text)
-             ? std::string_view()
-             : text;
-}
+using support::text_at;
 
 bool flag_at(element at, const char* pointer, bool otherwise) {
   bool flag = false;

@@ -7,6 +7,7 @@
 #include <array>
 #include <random>
 
+#include "plugins/support/json_at.h"
 #include "plugins/support/text.h"
 
 namespace muster::support::google {
@@ -19,12 +20,6 @@ constexpr uint64_t kMaximum = uint64_t{512} << 20;
 constexpr int64_t kSecond_ns = 1'000'000'000;
 // Quotas count by the minute, so these waits together cross into the next one.
 constexpr std::array<int64_t, 5> kWaits_s = {5, 10, 15, 20, 30};
-
-std::string text_at(element at, const char* pointer) {
-  std::string_view text;
-  return at.at_pointer(pointer).get_string().get(text) || !is_text(text) ? std::string()
-                                                                         : std::string(text);
-}
 
 // Many members start in the same second, so each waits a time of its own: from three quarters to five quarters.
 int64_t jittered_ns(int64_t seconds) {
@@ -211,9 +206,9 @@ ApiError read_api_error(std::string_view body) {
   if (!root.at_pointer("/error/details").get_array().get(details)) {
     // The new form is exact where the old one says "forbidden" for everything.
     for (const element detail : details)
-      if (std::string reason = text_at(detail, "/reason");
+      if (const std::string_view reason = text_at(detail, "/reason");
           !reason.empty() && (out.reason.empty() || out.reason == "forbidden"))
-        out.reason = std::move(reason);
+        out.reason = reason;
   }
   constexpr std::string_view kBefore = "Required '";
   if (const size_t at = out.message.find(kBefore); at != std::string::npos) {
