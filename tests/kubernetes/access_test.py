@@ -49,9 +49,9 @@ class Kubeconfig(unittest.TestCase):
                          f"client-certificate-data: {encoded(ready['client_certificate'])}, "
                          f"client-key-data: {encoded(ready['client_key'])}"):
                 run = ask(sim, env={"KUBECONFIG": config(sim, user)})
-                self.assertEqual((run.code, run.answer and run.jobs()), (0, ML), run)
+                self.assertEqual((run.code, run.answer and run.cluster()), (0, ML), run)
             run = ask(sim, env={"KUBECONFIG": None}, options=[f"kubeconfig={config(sim, 'token: ' + sim.token)}"])
-            self.assertEqual(run.jobs(), ML, run)
+            self.assertEqual(run.cluster(), ML, run)
 
     def test_two_files_are_merged_and_paths_are_relative_to_their_file(self):
         with world(PODS) as sim:
@@ -67,7 +67,7 @@ class Kubeconfig(unittest.TestCase):
                            f"clusters: [{{name: k, cluster: {{server: '{sim.ready['url']}', certificate-authority: my-ca}}}}]\n"
                            "users: [{name: u, user: {tokenFile: my-token}}]\n")
             run = ask(sim, env={"KUBECONFIG": f"{first}:{folder}/not-there:{second}"})
-            self.assertEqual(run.answer and run.jobs(), OTHER, run)
+            self.assertEqual(run.answer and run.cluster(), OTHER, run)
 
     def test_a_wrong_authority_is_a_plain_tls_error_and_gets_no_token(self):
         with world(PODS) as sim, world(PODS) as stranger:
@@ -81,11 +81,11 @@ class Kubeconfig(unittest.TestCase):
     def test_insecure_skip_tls_verify_and_tls_server_name(self):
         with world(PODS) as sim:
             path = config(sim, f"token: {sim.token}", "insecure-skip-tls-verify: true")
-            self.assertEqual(ask(sim, env={"KUBECONFIG": path}).jobs(), ML)
+            self.assertEqual(ask(sim, env={"KUBECONFIG": path}).cluster(), ML)
         with Sim(SIM, "tls: {names: [api.example]}\nkubernetes:\n  namespaces: [ml, other]\n" + PODS) as sim:
             ca = f"certificate-authority: '{sim.ready['ca']}'"
             path = config(sim, f"token: {sim.token}", ca + ", tls-server-name: api.example")
-            self.assertEqual(ask(sim, env={"KUBECONFIG": path}).jobs(), ML)
+            self.assertEqual(ask(sim, env={"KUBECONFIG": path}).cluster(), ML)
             path = config(sim, f"token: {sim.token}", ca)
             run = ask(sim, "{worker: [app=t]}", "--timeout", "5s", env={"KUBECONFIG": path})
             self.assertEqual(run.code, 12, run)
@@ -94,7 +94,7 @@ class Kubeconfig(unittest.TestCase):
     def test_a_path_prefix_stays_before_the_api(self):
         with world("  path_prefix: /k8s/clusters/c-1\n" + PODS) as sim:
             run = ask(sim)
-            self.assertEqual(run.answer and run.jobs(), ML, run)
+            self.assertEqual(run.answer and run.cluster(), ML, run)
             self.assertEqual(lists(sim)[0]["path"], "/k8s/clusters/c-1/api/v1/namespaces/ml/pods")
 
     def test_the_credentials_of_users_that_nobody_chose_are_in_no_recording(self):
@@ -130,14 +130,14 @@ class Kubeconfig(unittest.TestCase):
 class Namespace(unittest.TestCase):
     def test_it_is_the_contexts_or_the_options_else_default_and_never_another(self):
         with world(PODS) as sim:
-            self.assertEqual(ask(sim).jobs(), ML)
-            self.assertEqual(ask(sim, options=["namespace=other"]).jobs(), OTHER)
+            self.assertEqual(ask(sim).cluster(), ML)
+            self.assertEqual(ask(sim, options=["namespace=other"]).cluster(), OTHER)
             path = config(sim, f"token: {sim.token}", namespace="''")
-            self.assertEqual(ask(sim, env={"KUBECONFIG": path}).jobs(), DEFAULT)
+            self.assertEqual(ask(sim, env={"KUBECONFIG": path}).cluster(), DEFAULT)
             # Outside a pod the variable says nothing, as with kubectl and a kubeconfig.
-            self.assertEqual(ask(sim, env={"POD_NAMESPACE": "other"}).jobs(), ML)
+            self.assertEqual(ask(sim, env={"POD_NAMESPACE": "other"}).cluster(), ML)
             everywhere = ask(sim, options=["all_namespaces=true"])
-            self.assertEqual(len(everywhere.jobs()["worker"]), 3)
+            self.assertEqual(len(everywhere.cluster()["worker"]), 3)
 
 
 class InCluster(unittest.TestCase):
@@ -178,19 +178,19 @@ class InCluster(unittest.TestCase):
                                            env={k: v for k, v in pod.items() if v is not None}, capture_output=True,
                                            text=True, timeout=60, stdin=subprocess.DEVNULL)
                     run = self.ask(sim, env)
-                    self.assertEqual(run.answer and run.jobs(), {"worker": [judge.stdout + ":8470"]}, (judge, run))
+                    self.assertEqual(run.answer and run.cluster(), {"worker": [judge.stdout + ":8470"]}, (judge, run))
 
     def test_the_service_account_is_taken_with_its_namespace(self):
         with world(PODS) as sim:
             own = read(os.path.join(sim.ready["in_cluster"], "namespace")).strip()
             run = self.ask(sim)
-            self.assertEqual(run.answer and run.jobs(), {"ml": ML, "other": OTHER, "default": DEFAULT}[own], run)
+            self.assertEqual(run.answer and run.cluster(), {"ml": ML, "other": OTHER, "default": DEFAULT}[own], run)
             self.assertTrue(lists(sim)[0]["authorised"])
 
     def test_POD_NAMESPACE_goes_before_the_file_and_the_option_before_both(self):
         with world(PODS) as sim:
-            self.assertEqual(self.ask(sim, {"POD_NAMESPACE": "other"}).jobs(), OTHER)
-            self.assertEqual(self.ask(sim, {"POD_NAMESPACE": "other"}, options=["namespace=default"]).jobs(), DEFAULT)
+            self.assertEqual(self.ask(sim, {"POD_NAMESPACE": "other"}).cluster(), OTHER)
+            self.assertEqual(self.ask(sim, {"POD_NAMESPACE": "other"}, options=["namespace=default"]).cluster(), DEFAULT)
 
     def test_a_pod_knows_itself_by_its_host_name(self):
         with world(PODS) as sim:
@@ -205,7 +205,7 @@ class InCluster(unittest.TestCase):
             self.skipTest("no IPv6 loopback here")
         with sim:
             run = self.ask(sim, {"POD_NAMESPACE": "ml"})
-            self.assertEqual(run.answer and run.jobs(), ML, run)
+            self.assertEqual(run.answer and run.cluster(), ML, run)
 
 
 if __name__ == "__main__":

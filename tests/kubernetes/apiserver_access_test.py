@@ -31,7 +31,7 @@ ML, OTHER = ({"worker": [f"10.8.0.{n}:8470"]} for n in (1, 2))
 
 class World(unittest.TestCase):
     def gives(self, expected, run):
-        self.assertEqual((run.code, run.answer and run.jobs()), (0, expected), run)
+        self.assertEqual((run.code, run.answer and run.cluster()), (0, expected), run)
 
     def refused(self, run, *words, code=13):
         self.assertEqual((run.code, run.out), (code, ""), run)

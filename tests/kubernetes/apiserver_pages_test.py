@@ -50,7 +50,7 @@ class Pages(unittest.TestCase):
         return moved, move
 
     def of_one_moment(self, moment, run):
-        self.assertEqual((run.code, run.answer and run.jobs()),
+        self.assertEqual((run.code, run.answer and run.cluster()),
                          (0, {"worker": [f"10.{moment}.0.{n}:8470" for n in range(9)]}), run)
 
     def test_what_changes_between_pages_is_not_in_them(self):

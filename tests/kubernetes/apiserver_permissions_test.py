@@ -51,7 +51,7 @@ class Permissions(unittest.TestCase):
         run = ask(server, env=token)
         self.forbidden(run, "may not list pods in namespace 'ml'", 'User "alice" cannot list resource "pods" in API group ""')
         self.paste(run)
-        self.assertEqual(ask(server, env=token).jobs(), {"worker": ["10.8.0.1:8470"]})
+        self.assertEqual(ask(server, env=token).cluster(), {"worker": ["10.8.0.1:8470"]})
         self.forbidden(ask(server, env=token, options=["namespace=other"]), "in namespace 'other'")
         self.forbidden(ask(server, options=["context=carol"]), 'User "carol" cannot list')
 
@@ -65,7 +65,7 @@ class Permissions(unittest.TestCase):
             self.forbidden(run, 'User "system:serviceaccount:ml:')
             self.paste(run)
         for env in environments:
-            self.assertEqual(ask(server, env=env).jobs(), {"worker": ["10.8.0.1:8470"]})
+            self.assertEqual(ask(server, env=env).cluster(), {"worker": ["10.8.0.1:8470"]})
 
     def test_all_namespaces_take_the_printed_cluster_role(self):
         options = ["context=carol", "all_namespaces=true"]
@@ -73,7 +73,7 @@ class Permissions(unittest.TestCase):
         self.forbidden(run, "may not list pods in all namespaces", "at the cluster scope", "kind: ClusterRole\n")
         self.paste(run)
         run = ask(server, options=options)
-        self.assertEqual(run.jobs(), {"worker": ["10.8.0.1:8470", "10.8.0.2:8470"]}, run)
+        self.assertEqual(run.cluster(), {"worker": ["10.8.0.1:8470", "10.8.0.2:8470"]}, run)
 
     def test_a_finder_says_at_once_all_that_it_needs(self):
         namespace = server.namespace("finder")
@@ -89,7 +89,7 @@ class Permissions(unittest.TestCase):
         self.forbidden(run, 'cannot get resource "jobs" in API group "batch"')
         self.paste(run)
         run = ask(server, None, options=options)
-        self.assertEqual(run.answer and run.jobs(), {"worker": ["10.8.0.7:8470"]}, run)
+        self.assertEqual(run.answer and run.cluster(), {"worker": ["10.8.0.7:8470"]}, run)
 
     def test_a_watch_works_with_what_is_printed_for_a_watch_and_not_without(self):
         config = "cluster: {backend: kubernetes, options: {namespace: ml, job_to_label_mapping: {worker: [app=t]}, kubeconfig: '%s'}}"

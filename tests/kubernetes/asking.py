@@ -2,13 +2,12 @@
 
     python3 SOME_test.py MUSTER PLUGIN_DIR MUSTER_SIM
 """
-import json
 import os
 import shutil
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "sim"))
+from muster_run import run  # noqa: E402
 from sim_world import Sim  # noqa: E402
 
 MUSTER, PLUGINS, SIM = (os.path.abspath(sys.argv.pop(1)) for _ in range(3))
@@ -19,30 +18,8 @@ def world(text):
     return Sim(SIM, "tls: true\nkubernetes:\n  namespaces: [ml, other]\n" + text)
 
 
-class Run:
-    """What one run of muster said: code, out, err, and the answer when it printed JSON."""
-
-    def __init__(self, process):
-        self.code, self.out, self.err = process.returncode, process.stdout, process.stderr
-        self.all = self.out + self.err
-        try:
-            self.answer = json.loads(self.out)
-        except ValueError:
-            self.answer = None
-
-    def jobs(self):
-        return self.answer["cluster"]
-
-    def __repr__(self):
-        return f"status {self.code}\n{self.out}{self.err}"
-
-
 def ask(sim, mapping="{worker: [app=t]}", *arguments, options=(), env=None, verb="resolve", form="json", before=(), file=None):
     """muster on `mapping` (None: what the options say) with a clean environment; KUBECONFIG is the sim's unless `env` says otherwise."""
-    clean = {"PATH": os.environ.get("PATH", ""), "HOME": sim.folder.name, "KUBECONFIG": sim.ready["kubeconfig"]}
-    # Of a sanitizer or coverage build.
-    clean.update({key: value for key, value in os.environ.items() if "SAN_OPTIONS" in key or key == "LD_PRELOAD"})
-    clean.update(env or {})
     command = [*before, MUSTER, verb, "--plugin-dir", PLUGINS]
     command += ["-f", file] if file else ["--backend", "kubernetes"]
     if mapping and not file:
@@ -51,9 +28,7 @@ def ask(sim, mapping="{worker: [app=t]}", *arguments, options=(), env=None, verb
         command += ["-O", option]
     if verb == "resolve":
         command += ["-o", form]
-    process = subprocess.run([*command, *arguments], env={k: v for k, v in clean.items() if v is not None},
-                             capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
-    return Run(process)
+    return run([*command, *arguments], sim, {"KUBECONFIG": sim.ready["kubeconfig"], **(env or {})}, 60)
 
 
 def lists(sim):

@@ -93,7 +93,7 @@ class Exec(unittest.TestCase):
                 with self.subTest(version=version, more=more):
                     here = World(sim, version, more, cluster)
                     run = here.ask()
-                    self.assertEqual(run.answer and run.jobs(), FOUND, run)
+                    self.assertEqual(run.answer and run.cluster(), FOUND, run)
                     told = here.told()
                     self.assertEqual(len(told), 1)
                     self.assertEqual((told[0]["arguments"], told[0]["mine"], told[0]["stdin"]), ("get-token two words", "mine", "0"))
@@ -108,7 +108,7 @@ class Exec(unittest.TestCase):
             with open(sim.ready["client_certificate"]) as cert, open(sim.ready["client_key"]) as key:
                 here.prints({"clientCertificateData": cert.read(), "clientKeyData": key.read()})
             run = here.ask()
-            self.assertEqual(run.answer and run.jobs(), FOUND, run)
+            self.assertEqual(run.answer and run.cluster(), FOUND, run)
             if KUBECTL:
                 self.assertEqual(here.kubectl().stdout, "pod/w-0\n")
 

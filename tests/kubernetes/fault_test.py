@@ -57,7 +57,7 @@ class Refused(unittest.TestCase):
     def test_429_in_plain_text_is_told_with_the_servers_words(self):
         with world(fault("status: 429, retry_after: 1, times: 1")) as sim:
             run = ask(sim)
-            self.assertEqual(run.jobs(), ALL, run)
+            self.assertEqual(run.cluster(), ALL, run)
             self.assertEqual([r["status"] for r in lists(sim)], [429, 200])
         with world(fault("status: 429")) as sim:
             self.told(ask(sim, "{worker: [app=t]}", "--timeout", "3s"), 14, "too much to do")
@@ -82,7 +82,7 @@ class Broken(unittest.TestCase):
         with world(fault("page: 2, times: 1, status: 410")) as sim:
             run = ask(sim, options=["page_size=2"])
             self.assertEqual([r["status"] for r in lists(sim)], [200, 410, 200, 200, 200])
-        self.assertEqual(run.jobs(), ALL, run)
+        self.assertEqual(run.cluster(), ALL, run)
 
     def test_pages_of_two_moments_are_never_mixed(self):
         for status, first_octets in (("status: 410, ", "10.77"), ("", "10.8")):
@@ -95,7 +95,7 @@ class Broken(unittest.TestCase):
                 other.start()
                 run = ask(sim, options=["page_size=2"])
                 other.join()
-            found = run.jobs()["worker"]
+            found = run.cluster()["worker"]
             self.assertEqual({address.rsplit(".", 2)[0] for address in found}, {first_octets}, run)
             self.assertEqual(len(found), 8 if first_octets == "10.77" else 6)
 
@@ -104,7 +104,7 @@ class Broken(unittest.TestCase):
             run = ask(sim, options=["page_size=2"])
             self.assertLess(len(lists(sim)), 12)
         if run.code == 0:  # the last attempt asks for all in one
-            self.assertEqual(run.jobs(), ALL)
+            self.assertEqual(run.cluster(), ALL)
         else:
             self.no_part(run, 14)
 
@@ -114,7 +114,7 @@ class Broken(unittest.TestCase):
                 with world(fault(where + how)) as sim:
                     self.no_part(ask(sim, "{worker: [app=t]}", "--timeout", "3s", options=["page_size=2"]), 14, 15)
                 with world(fault(where + how + ", times: 1")) as sim:
-                    self.assertEqual(ask(sim, options=["page_size=2"]).jobs(), ALL)
+                    self.assertEqual(ask(sim, options=["page_size=2"]).cluster(), ALL)
 
     def test_a_body_that_ends_too_early_or_is_no_list_is_no_answer(self):
         for body in ('{"kind": "PodList", "items": [', "", "<html>login</html>", '{"kind": "Status"}', '{"items": [{}]}'):

@@ -51,7 +51,7 @@ class Finders(unittest.TestCase):
         with world(SET) as sim:
             run = find(sim, "service=web", "namespace=ml")
         self.assertEqual(run.code, 0, run)
-        self.assertEqual(run.jobs(), {"worker": ["10.8.0.1:7000"]})
+        self.assertEqual(run.cluster(), {"worker": ["10.8.0.1:7000"]})
 
     def test_what_is_not_there_or_forbidden_says_what_to_do(self):
         with world("  forbid: [{verb: get, resource: jobs}]\n" + SET) as sim:

@@ -16,7 +16,7 @@ class Pods(unittest.TestCase):
             run = ask(sim, options=["page_size=5"])
             asked = lists(sim)
         self.assertEqual(run.code, 0, run)
-        self.assertEqual(run.jobs(), {"worker": [f"10.8.0.{n}:8470" for n in range(10, 22)]})
+        self.assertEqual(run.cluster(), {"worker": [f"10.8.0.{n}:8470" for n in range(10, 22)]})
         self.assertEqual([task["name"] for task in run.answer["tasks"]], [f"worker-{n}" for n in range(12)])
         self.assertEqual(len(asked), 3)
         self.assertTrue(all("limit=5" in request["query"] for request in asked))
@@ -27,18 +27,18 @@ class Pods(unittest.TestCase):
         with world("  page_size: 2\n" + WORKERS) as sim:
             run = ask(sim)
             self.assertEqual(len(lists(sim)), 6)
-        self.assertEqual(len(run.jobs()["worker"]), 12, run)
+        self.assertEqual(len(run.cluster()["worker"]), 12, run)
 
     def test_ipv6_pods_are_bracketed(self):
         with world("""  pods: [{name: "w-{0..1}", namespace: ml, labels: {app: t}, ip: "fd00:10:8::{1..2}"}]\n""") as sim:
-            self.assertEqual(ask(sim).jobs(), {"worker": ["[fd00:10:8::1]:8470", "[fd00:10:8::2]:8470"]})
+            self.assertEqual(ask(sim).cluster(), {"worker": ["[fd00:10:8::1]:8470", "[fd00:10:8::2]:8470"]})
 
     def test_two_selectors_of_a_job_are_one_after_the_other(self):
         with world("""  pods:
     - {name: "a-{0..1}", namespace: ml, labels: {set: a}, ip: "10.8.0.{1..2}"}
     - {name: "b-{0..1}", namespace: ml, labels: {set: b}, ip: "10.8.0.{3..4}"}\n""") as sim:
             run = ask(sim, "{worker: [set=b, set=a]}", options=["tf_server_port=99"])
-            self.assertEqual(run.jobs(), {"worker": ["10.8.0.3:99", "10.8.0.4:99", "10.8.0.1:99", "10.8.0.2:99"]})
+            self.assertEqual(run.cluster(), {"worker": ["10.8.0.3:99", "10.8.0.4:99", "10.8.0.1:99", "10.8.0.2:99"]})
             self.assertEqual(len(lists(sim)), 2)
 
     def test_a_pod_in_two_jobs_is_an_error_and_its_selector_is_asked_once(self):
@@ -104,7 +104,7 @@ class Pods(unittest.TestCase):
             run = ask(sim)
             self.assertEqual(len(lists(sim)), 20)
         self.assertEqual(run.code, 0, run.err)
-        self.assertEqual(len(set(run.jobs()["worker"])), 10000)
+        self.assertEqual(len(set(run.cluster()["worker"])), 10000)
         self.assertEqual([task["name"] for task in run.answer["tasks"]], [f"bulk-{n}" for n in range(10000)])
 
     def test_a_large_page_comes_compressed_and_is_read(self):
@@ -119,7 +119,7 @@ class Pods(unittest.TestCase):
                               .replace("    certificate-authority", "    tls-server-name: localhost\n    certificate-authority"))
                 run = ask(sim, options=[f"kubeconfig={path}"])
                 sizes[gzip] = lists(sim)[0]["bytes"]
-            self.assertEqual(len(run.jobs()["worker"]), 100, run)
+            self.assertEqual(len(run.cluster()["worker"]), 100, run)
         self.assertLess(sizes["true"], sizes["false"] / 2)
 
 

@@ -84,7 +84,7 @@ contexts: [{{name: c, context: {{cluster: c, user: u, namespace: ml}}}}]
                 with self.subTest(scheme=scheme):
                     proxy.asked.clear()
                     run = ask(sim, "{worker: [app=t]}", "--timeout", "10s", env={"KUBECONFIG": path, "NO_PROXY": "*"})
-                    self.assertEqual(run.answer and run.jobs(), {"worker": ["10.8.0.1:8470"]}, run)
+                    self.assertEqual(run.answer and run.cluster(), {"worker": ["10.8.0.1:8470"]}, run)
                     self.assertEqual(set(proxy.asked), {"only-the-proxy.knows:6443"})
                     if os.access(KUBECTL, os.X_OK):
                         proxy.asked.clear()
