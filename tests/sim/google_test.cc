@@ -1,9 +1,7 @@
 // Google's part of the cloud without a network: who gets in, lists, pages, filters, masks.
 #include <doctest/doctest.h>
 
-#include <rapidjson/document.h>
-
-#include "tools/muster-sim/cloud.h"
+#include "google_world.h"
 
 using namespace muster::sim;
 
@@ -21,58 +19,6 @@ google:
   machine: {instance: w-1, zone: z-a, attributes: {own-key: "1"}}
 )";
 
-struct Reply {
-  int status;
-  std::string body;
-  rapidjson::Document json;
-
-  std::vector<std::string> names(const char* list = "items") const {
-    std::vector<std::string> out;
-    if (!json.HasMember(list)) return out;
-    for (const auto& item : json[list].GetArray()) out.emplace_back(item["name"].GetString());
-    return out;
-  }
-  std::string next() const {
-    return json.HasMember("nextPageToken") ? json["nextPageToken"].GetString() : "";
-  }
-};
-
-using Query = std::multimap<std::string, std::string>;
-using Names = std::vector<std::string>;
-
-class World {
- public:
-  explicit World(const std::string& text = kWorld) {
-    auto scenario = read_scenario(text, "world.yaml");
-    REQUIRE_MESSAGE(scenario, (scenario ? std::string() : scenario.error()));
-    give_tokens(scenario->kubernetes.users, {});
-    cloud_ = std::make_unique<Cloud>(std::move(*scenario), false, "127.0.0.1:1");
-  }
-
-  Reply ask(const std::string& path, Query query = {}, const std::string& method = "GET",
-            const std::string& body = "", const std::string& token = "let-me-in") {
-    Call call;
-    call.method = method;
-    call.path = path;
-    query.emplace("prettyPrint", "false");
-    for (const auto& [key, value] : query) call.query += key + "=" + value + "&";
-    call.parameters = std::move(query);
-    call.body = body;
-    call.metadata_flavor = flavor;
-    if (!token.empty()) call.authorization = "Bearer " + token;
-    const auto answer = cloud_->serve(call).answer;
-    Reply reply{answer.status, {}, {}};
-    for (const auto& slice : answer.slices) reply.body += slice;
-    reply.json.Parse(reply.body.c_str());
-    return reply;
-  }
-
-  std::string flavor = "Google";
-
- private:
-  std::unique_ptr<Cloud> cloud_;
-};
-
 const std::string kList = "/compute/v1/projects/orchard/zones/z-a/instances";
 const std::string kGroup = "/compute/v1/projects/orchard/zones/z-a/instanceGroups/g/listInstances";
 const std::string kManaged =
@@ -81,7 +27,7 @@ const std::string kManaged =
 }  // namespace
 
 TEST_CASE("without a token, or with another, Compute Engine is 401") {
-  World world;
+  World world(kWorld);
   CHECK(world.ask(kList, {}, "GET", "", "").status == 401);
   CHECK(world.ask(kList, {}, "GET", "", "wrong").status == 401);
   CHECK(world.ask(kList, {}, "GET", "", "a.b.c").status == 401);
@@ -89,7 +35,7 @@ TEST_CASE("without a token, or with another, Compute Engine is 401") {
 }
 
 TEST_CASE("a list has pages, and a token serves its own list alone") {
-  World world;
+  World world(kWorld);
   const auto first = world.ask(kList, {{"maxResults", "3"}});
   CHECK(first.names() == Names{"w-0", "w-1", "w-2"});
   const auto second = world.ask(kList, {{"maxResults", "3"}, {"pageToken", first.next()}});
@@ -100,7 +46,7 @@ TEST_CASE("a list has pages, and a token serves its own list alone") {
 }
 
 TEST_CASE("a filter selects in either language, never in both") {
-  World world;
+  World world(kWorld);
   const auto names = [&](const char* filter) {
     return world.ask(kList, {{"filter", filter}}).names();
   };
@@ -119,7 +65,7 @@ TEST_CASE("a filter selects in either language, never in both") {
 }
 
 TEST_CASE("a mask leaves what it names, and an unknown field is refused") {
-  World world;
+  World world(kWorld);
   const auto masked = [&](const char* fields) {
     return world.ask(kList, {{"fields", fields}, {"maxResults", "1"}}).body;
   };
@@ -132,7 +78,7 @@ TEST_CASE("a mask leaves what it names, and an unknown field is refused") {
 }
 
 TEST_CASE("a group is listed by POST with a body, its plan by POST without pages") {
-  World world;
+  World world(kWorld);
   CHECK(world.ask(kGroup).status == 404);
   CHECK(world.ask(kGroup, {}, "POST").status == 400);
   CHECK(world.ask(kGroup, {}, "POST", R"({"instanceState": "ALL"})").json["items"].Size() == 6);
@@ -150,7 +96,7 @@ TEST_CASE("a group is listed by POST with a body, its plan by POST without pages
 }
 
 TEST_CASE("an aggregated list has a warning where a zone has nothing on the page") {
-  World world;
+  World world(kWorld);
   const auto all =
       world.ask("/compute/v1/projects/orchard/aggregated/instances", {{"maxResults", "5"}});
   CHECK(all.json["items"]["zones/z-a"]["instances"].Size() == 5);
@@ -163,7 +109,7 @@ TEST_CASE("an aggregated list has a warning where a zone has nothing on the page
 
 TEST_CASE(
     "the metadata server tells leaves, folders and JSON, to those alone who send its header") {
-  World world;
+  World world(kWorld);
   const auto text = [&](const char* path) {
     return world.ask(std::string("/computeMetadata/v1/") + path).body;
   };
@@ -181,7 +127,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a token that was given gets in, and a form that is none does not") {
-  World world;
+  World world(kWorld);
   const auto token = world.ask("/computeMetadata/v1/instance/service-accounts/default/token");
   CHECK(world.ask(kList, {}, "GET", "", token.json["access_token"].GetString()).status == 200);
   CHECK(world.ask("/token", {}, "POST", "{}").status == 400);

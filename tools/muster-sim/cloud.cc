@@ -3,6 +3,7 @@
 
 #include "continue_token.h"
 #include "google_error.h"
+#include "google_list.h"
 #include "status.h"
 #include "tls_material.h"
 
@@ -28,7 +29,7 @@ Paging paging_of(const Call& call) {
   return out;
 }
 
-Answer faulty_answer(const Fault& fault, const Paging& paging, bool google) {
+Answer faulty_answer(const Fault& fault, const Paging& paging, bool google, bool tpu) {
   Answer answer;
   if (fault.body) {
     answer.status = fault.status == 0 ? 200 : fault.status;
@@ -37,7 +38,8 @@ Answer faulty_answer(const Fault& fault, const Paging& paging, bool google) {
     if (fault.retry_after)
       answer.headers.emplace_back("Retry-After", std::to_string(*fault.retry_after));
   } else if (google) {
-    answer = plain_google_error(fault.status, fault.message);
+    answer = tpu ? plain_api_error(fault.status, fault.message)
+                 : plain_google_error(fault.status, fault.message);
     if (fault.retry_after)
       answer.headers.emplace_back("Retry-After", std::to_string(*fault.retry_after));
   } else {
@@ -79,7 +81,7 @@ std::shared_ptr<Cloud::Rules> Cloud::make_rules(Kubernetes world, Google google)
     if (tokens_ == nullptr) tokens_ = std::make_shared<GoogleTokens>(key_);
     // Whoever is known to the API server has a token here too.
     for (const auto& user : world.users) tokens_->accept(user.token);
-    compute = std::make_unique<ComputeApi>(std::move(google), tokens_);
+    compute = std::make_unique<ComputeApi>(std::move(google), tokens_, server_address_);
   }
   auto faults = world.faults;
   auto users = world.users;
@@ -109,7 +111,7 @@ Cloud::Served Cloud::serve(const Call& call) {
   out.fault = (google ? now->google_faults : now->faults)
                   .strike(call.method, call.path, call.query, paging.page);
   if (out.fault && (out.fault->status != 0 || out.fault->body)) {
-    out.answer = faulty_answer(*out.fault, paging, google);
+    out.answer = faulty_answer(*out.fault, paging, google, TpuApi::serves(call.path));
   } else {
     out.answer = google ? now->google->handle(call) : now->kubernetes.handle(call);
     if (out.fault && out.fault->retry_after) {

@@ -2,17 +2,14 @@
 #include "compute_api.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <functional>
 
 #include <fmt/format.h>
 #include <rapidjson/document.h>
-#include <rapidjson/prettywriter.h>
 
 #include "compute_filter.h"
 #include "compute_json.h"
-#include "field_mask.h"
 #include "google_error.h"
+#include "google_list.h"
 #include "metadata_api.h"
 
 namespace muster::sim {
@@ -30,34 +27,10 @@ bool contains(const std::vector<std::string>& list, const std::string& word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-// Where a list goes on: which list it is of, its next item and the number of its page.
-struct Token {
-  unsigned long list = 0;
-  long start = 0;
-  long page = 1;
-};
-
-unsigned long list_of(const Call& call) {
-  return std::hash<std::string>{}(call.path + "?" + call.parameter("filter")) & 0xffffffff;
-}
-
-std::string encode(const Token& token) {
-  return fmt::format("sim-{:x}-{}-{}", token.list, token.start, token.page);
-}
-
-bool decode(const std::string& text, Token& token) {
-  return std::sscanf(text.c_str(), "sim-%lx-%ld-%ld", &token.list, &token.start, &token.page) == 3;
-}
-
 }  // namespace
 
-std::int64_t page_of_token(const std::string& token) {
-  Token read;
-  return decode(token, read) ? read.page : 1;
-}
-
-ComputeApi::ComputeApi(Google world, std::shared_ptr<GoogleTokens> tokens)
-    : world_(std::move(world)), tokens_(std::move(tokens)) {
+ComputeApi::ComputeApi(Google world, std::shared_ptr<GoogleTokens> tokens, std::string address)
+    : world_(std::move(world)), tokens_(std::move(tokens)), tpu_(world_, std::move(address)) {
   for (const auto& instance : world_.instances) {
     JsonWriter out;
     write_instance(out, instance, world_);
@@ -67,7 +40,8 @@ ComputeApi::ComputeApi(Google world, std::shared_ptr<GoogleTokens> tokens)
 
 bool ComputeApi::serves(const std::string& path) {
   return path.starts_with(kRoot) || path.starts_with("/computeMetadata/") || path == "/token" ||
-         path == "/v1/token" || path.starts_with("/v1/projects/-/serviceAccounts/");
+         path == "/v1/token" || path.starts_with("/v1/projects/-/serviceAccounts/") ||
+         TpuApi::serves(path);
 }
 
 Answer ComputeApi::handle(const Call& call) const {
@@ -76,8 +50,11 @@ Answer ComputeApi::handle(const Call& call) const {
     return answer_metadata(call, world_, *tokens_);
   }
   if (auto answer = tokens_->handle(call, world_)) return *std::move(answer);
+  if (auto answer = tpu_.discovery(call)) return *std::move(answer);
+  const bool tpu = TpuApi::serves(call.path);
   if (const auto why = tokens_->refusal(call.authorization, world_); !why.empty())
-    return google_error(401, "authError", why);
+    return tpu ? api_error(401, why) : google_error(401, "authError", why);
+  if (tpu) return tpu_.handle(call);
   // The world never changes: what was worked out once is the answer each time.
   const std::string asked =
       fmt::format("{} {}?{} {}", call.method, call.path, call.query, call.body);
@@ -110,7 +87,7 @@ Answer ComputeApi::route(const Call& call) const {
       const auto& instance = world_.instances[i];
       if (instance.zone == path[2] && (instance.name == path[4] || instance.id == path[4]) &&
           !contains(world_.unlisted, instance.name))
-        return masked(call, texts_[i]);
+        return google_answer(call, texts_[i]);
     }
     return not_found(call.path.substr(kRoot.size()));
   }
@@ -149,7 +126,7 @@ Answer ComputeApi::group_call(const Call& call, const Path& path) const {
       out.close_array();
     }
     out.close_object();
-    return masked(call, out.str());
+    return google_answer(call, out.str());
   }
   if (path.size() != 6 || call.method != "POST") return not_found(call.path);
   const std::string action = of_managers ? "listManagedInstances" : "listInstances";
@@ -201,17 +178,15 @@ Answer ComputeApi::aggregated(const Call& call) const {
   if (!world_.unreachable.empty() && call.parameter("returnPartialSuccess") != "true")
     return google_error(503, "backendError",
                         fmt::format("Zone '{}' is unreachable", world_.unreachable.front()));
-  Token token;
-  const auto text = call.parameter("pageToken");
-  if (!text.empty() && (!decode(text, token) || token.list != list_of(call)))
-    return google_error(400, "invalid", "Invalid value for field 'pageToken'");
+  const auto token = PageToken::of(call);
+  if (!token) return google_error(400, "invalid", token.error());
   std::int64_t most = kPageMaximum;
   const auto asked = std::atol(call.parameter("maxResults").c_str());
   if (asked > 0) most = std::min<std::int64_t>(most, asked);
   if (world_.page_size > 0) most = std::min(most, world_.page_size);
 
   std::map<std::string, std::string> scopes;  // zone -> its instances on this page
-  long at = 0;
+  std::size_t at = 0;
   std::int64_t taken = 0;
   bool more = false;
   for (std::size_t i = 0; i < texts_.size(); ++i) {
@@ -219,7 +194,7 @@ Answer ComputeApi::aggregated(const Call& call) const {
     if (contains(world_.unreachable, instance.zone)) continue;
     auto& scope = scopes[instance.zone];
     if (contains(world_.unlisted, instance.name) || !(*filter)(instance)) continue;
-    if (at++ < token.start) continue;
+    if (at++ < token->start) continue;
     if (taken == most) {
       more = true;
       continue;
@@ -240,73 +215,37 @@ Answer ComputeApi::aggregated(const Call& call) const {
   std::string json =
       fmt::format(R"({{"kind":"compute#instanceAggregatedList","items":{{{}}})", items);
   if (more)
-    json += fmt::format(
-        R"(,"nextPageToken":"{}")",
-        encode({list_of(call), token.start + static_cast<long>(taken), token.page + 1}));
+    json += fmt::format(R"(,"nextPageToken":"{}")",
+                        token->next(token->start + static_cast<std::size_t>(taken)));
   if (!world_.unreachable.empty()) {
     std::string list;
     for (const auto& zone : world_.unreachable)
       list += fmt::format(R"({}"zones/{}")", list.empty() ? "" : ",", zone);
     json += fmt::format(R"(,"unreachables":[{}])", list);
   }
-  return masked(call, json + "}");
+  return google_answer(call, json + "}");
 }
 
 Answer ComputeApi::list(const Call& call, const std::string& kind, const std::string& key,
                         const std::vector<std::string>& items, bool pages) const {
-  Token token;
-  const auto text = call.parameter("pageToken");
-  if (pages && !text.empty() && (!decode(text, token) || token.list != list_of(call)))
-    return google_error(400, "invalid", "Invalid value for field 'pageToken'");
-  std::int64_t most = static_cast<std::int64_t>(items.size());
+  Page page{0, items.size(), ""};
   if (pages) {
     const auto asked = std::atol(call.parameter("maxResults").c_str());
     if (asked > kPageMaximum || asked < 0)
       return google_error(400, "invalidParameter", "Invalid value for field 'maxResults'");
-    most = asked > 0 ? asked : kPageMaximum;
-    if (world_.page_size > 0) most = std::min(most, world_.page_size);
+    auto cut = cut_page(call, world_, items.size(), asked > 0 ? asked : kPageMaximum);
+    if (!cut) return google_error(400, "invalid", cut.error());
+    page = std::move(*cut);
   }
-  const bool empty = pages && world_.empty_pages && token.page % 2 == 0;
-  const auto from = std::min(static_cast<std::size_t>(token.start), items.size());
-  const auto to = empty ? from : std::min(from + static_cast<std::size_t>(most), items.size());
   std::string json = fmt::format(R"({{"kind":"{}")", kind);
   // An empty list is absent.
-  if (from < to) {
+  if (page.from < page.to) {
     json += fmt::format(R"(,"{}":[)", key);
-    for (std::size_t i = from; i < to; ++i) json += (i > from ? "," : "") + items[i];
+    for (std::size_t i = page.from; i < page.to; ++i) json += (i > page.from ? "," : "") + items[i];
     json += "]";
   }
-  if (to < items.size())
-    json += fmt::format(R"(,"nextPageToken":"{}")",
-                        encode({list_of(call), static_cast<long>(to), token.page + 1}));
-  return masked(call, json + "}");
-}
-
-Answer ComputeApi::masked(const Call& call, const std::string& json) const {
-  const auto mask = FieldMask::parse(call.parameter("fields"));
-  if (!mask) return google_error(400, "invalidParameter", mask.error());
-  Answer answer;
-  const bool pretty = call.parameter("prettyPrint") != "false";
-  if (call.parameter("fields").empty() && !pretty) {
-    answer.append(json);
-    return answer;
-  }
-  rapidjson::Document whole;
-  whole.Parse(json.c_str());
-  JsonWriter out;
-  mask->write(whole, out);
-  if (!pretty) {
-    answer.append(out.str());
-    return answer;
-  }
-  rapidjson::Document selected;
-  selected.Parse(out.str().c_str());
-  rapidjson::StringBuffer buffer;
-  rapidjson::PrettyWriter<rapidjson::StringBuffer> writer(buffer);
-  writer.SetIndent(' ', 2);
-  selected.Accept(writer);
-  answer.append(buffer.GetString() + std::string("\n"));
-  return answer;
+  if (!page.next.empty()) json += fmt::format(R"(,"nextPageToken":"{}")", page.next);
+  return google_answer(call, json + "}");
 }
 
 const Instance* ComputeApi::find(const std::string& zone, const std::string& name) const {

@@ -9,17 +9,16 @@
 #include "answer.h"
 #include "google.h"
 #include "google_tokens.h"
+#include "tpu_api.h"
 
 namespace muster::sim {
 
-// The number of the page that a page token asks for; 1 without one.
-std::int64_t page_of_token(const std::string& token);
-
-// Compute Engine's instances and groups, and beside them the metadata server and those who give tokens. One unchanging world; safe
+// Compute Engine's instances and groups, and beside them Cloud TPU, the metadata server and those who give tokens. One unchanging world; safe
 // to call from many threads.
 class ComputeApi {
  public:
-  ComputeApi(Google world, std::shared_ptr<GoogleTokens> tokens);
+  // address: of the server.
+  ComputeApi(Google world, std::shared_ptr<GoogleTokens> tokens, std::string address);
 
   // Whether a path is one of Google's.
   static bool serves(const std::string& path);
@@ -34,11 +33,11 @@ class ComputeApi {
   // `items` cut into the page that the call asks for, as a member `key` of a list; `pages` false: all of it at once.
   Answer list(const Call& call, const std::string& kind, const std::string& key,
               const std::vector<std::string>& items, bool pages) const;
-  Answer masked(const Call& call, const std::string& json) const;
   const Instance* find(const std::string& zone, const std::string& name) const;
 
   Google world_;
   std::shared_ptr<GoogleTokens> tokens_;
+  TpuApi tpu_;
   std::vector<std::string> texts_;  // of world_.instances
   mutable std::mutex mutex_;
   mutable std::map<std::string, Answer> answered_;  // guarded by mutex_

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fault.h"
+#include "tpu.h"
 #include "yaml_reader.h"
 
 namespace muster::sim {
@@ -50,6 +51,9 @@ struct Group {
 struct OwnMachine {
   std::string instance;  // its name; "" for none: a pod
   std::string zone;
+  std::string tpu;  // the node that it is a VM of; "" for none
+  std::int64_t worker = 0;
+  std::vector<std::string> slices;  // nodes of its multislice group
   std::string service_account = "default@orchard.iam.gserviceaccount.com";  // "" for none
   std::vector<std::pair<std::string, std::string>> attributes;
   bool flavor = true;  // answers carry Metadata-Flavor
@@ -62,6 +66,8 @@ struct Google {
   std::string universe = "googleapis.com";
   std::vector<Instance> instances;
   std::vector<Group> groups;
+  std::vector<TpuNode> tpus;
+  std::vector<QueuedResource> queued_resources;
   std::vector<std::string> unreachable;  // zones
   std::vector<std::string> unlisted;     // instances that lists leave out: deleted in between
   std::optional<OwnMachine> machine;     // none: there is no metadata server
@@ -72,6 +78,9 @@ struct Google {
   bool self_signed = true;               // false: only tokens that were given count
   bool gzip = true;
   std::vector<Fault> faults;
+
+  // The node that the machine is a VM of; null for none.
+  const TpuNode* machine_node() const;
 };
 
 // Reads 'google' of a scenario. The README has the grammar.

@@ -1,4 +1,4 @@
-// {"error": {"code", "message", "errors": [{"message", "domain", "reason"}], "status"}}
+// {"error": {"code", "message", "errors": [{"message", "domain", "reason"}], "status"}}, or with "details" in place of "errors".
 #include "google_error.h"
 
 #include "json.h"
@@ -43,6 +43,57 @@ Answer google_error(int code, const std::string& reason, const std::string& mess
   answer.authorised = code != 401 && code != 403;
   answer.append(out.str());
   return answer;
+}
+
+Answer api_error(int code, const std::string& message, const std::string& reason,
+                 const std::string& permission) {
+  JsonWriter out;
+  out.open_object();
+  out.key("error");
+  out.open_object();
+  out.member("code", code);
+  out.member("message", message);
+  out.member("status", status_of(code));
+  if (!reason.empty()) {
+    out.key("details");
+    out.open_array();
+    out.open_object();
+    out.member("@type", "type.googleapis.com/google.rpc.ErrorInfo");
+    out.member("reason", reason);
+    out.member("domain", "googleapis.com");
+    if (!permission.empty()) {
+      out.key("metadata");
+      out.open_object();
+      out.member("permission", permission);
+      out.close_object();
+    }
+    out.close_object();
+    out.close_array();
+  }
+  out.close_object();
+  out.close_object();
+  Answer answer;
+  answer.status = code;
+  answer.authorised = code != 401 && code != 403;
+  answer.append(out.str());
+  return answer;
+}
+
+Answer plain_api_error(int code, const std::string& message) {
+  const auto words = [&](const char* otherwise) {
+    return message.empty() ? std::string(otherwise) : message;
+  };
+  switch (code) {
+    case 400: return api_error(code, words("Request contains an invalid argument."));
+    case 401: return api_error(code, words("Request had invalid authentication credentials."));
+    case 403:
+      return api_error(code, words("The caller does not have permission"), "IAM_PERMISSION_DENIED");
+    case 404: return api_error(code, words("Requested entity was not found."));
+    case 429:
+      return api_error(code, words("Quota exceeded for quota metric 'Read requests'"),
+                       "RATE_LIMIT_EXCEEDED");
+    default: return api_error(code, words("The service is currently unavailable."));
+  }
 }
 
 Answer plain_google_error(int code, const std::string& message) {

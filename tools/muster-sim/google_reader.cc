@@ -115,6 +115,9 @@ OwnMachine read_machine(const YAML::Node& node, Problems& problems) {
   OwnMachine out;
   out.instance = reader.text("instance").value_or("");
   out.zone = reader.text("zone").value_or("");
+  out.tpu = reader.text("tpu").value_or("");
+  out.worker = reader.number("worker", 0, kMany).value_or(0);
+  out.slices = reader.text_list("slices");
   out.service_account = reader.text("service_account").value_or(out.service_account);
   if (out.service_account == "none") out.service_account.clear();
   out.attributes = reader.texts("attributes");
@@ -129,9 +132,23 @@ void check_names(MapReader& reader, const Google& out) {
     if (!seen.emplace(instance.zone, instance.name).second)
       reader.problem(
           fmt::format("instance '{}' is there twice in zone '{}'", instance.name, instance.zone));
+  seen.clear();
+  for (const auto& tpu : out.tpus)
+    if (!seen.emplace(tpu.zone, tpu.name).second)
+      reader.problem(fmt::format("TPU '{}' is there twice in zone '{}'", tpu.name, tpu.zone));
+  if (out.machine && !out.machine->tpu.empty() && out.machine_node() == nullptr)
+    reader.problem(fmt::format("the machine's TPU '{}' is not there", out.machine->tpu));
 }
 
 }  // namespace
+
+const TpuNode* Google::machine_node() const {
+  if (!machine || machine->tpu.empty()) return nullptr;
+  const auto found = std::find_if(tpus.begin(), tpus.end(), [&](const TpuNode& node) {
+    return node.name == machine->tpu && (machine->zone.empty() || node.zone == machine->zone);
+  });
+  return found == tpus.end() ? nullptr : &*found;
+}
 
 Google read_google(const YAML::Node& node, Problems& problems) {
   Google out;
@@ -155,6 +172,14 @@ Google read_google(const YAML::Node& node, Problems& problems) {
   for (const auto& entry : reader.maps("groups")) {
     MapReader group(entry, "a group", problems);
     out.groups.push_back(read_group(group));
+  }
+  for (const auto& entry : reader.maps("tpus")) {
+    MapReader tpu(entry, "a TPU", problems);
+    read_tpus(tpu, out.tpus);
+  }
+  for (const auto& entry : reader.maps("queued_resources")) {
+    MapReader queued(entry, "a queued resource", problems);
+    out.queued_resources.push_back(read_queued_resource(queued));
   }
   if (const auto machine = reader.get("machine")) out.machine = read_machine(*machine, problems);
   for (const auto& entry : reader.maps("faults")) {

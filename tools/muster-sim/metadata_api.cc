@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "json.h"
+#include "tpu_json.h"
 
 namespace muster::sim {
 namespace {
@@ -31,6 +32,14 @@ Tree make_tree(const Google& world) {
   tree["project/numeric-project-id"] = world.project_number;
   if (world.universe != "googleapis.com") tree["universe/universe-domain"] = world.universe;
   if (!machine.zone.empty()) tree["instance/zone"] = number + "/zones/" + machine.zone;
+  if (const TpuNode* node = world.machine_node()) {
+    tree["instance/zone"] = number + "/zones/" + node->zone;
+    for (const auto& [key, value] : tpu_attributes(world, *node))
+      tree["instance/attributes/" + key] = value;
+    if (static_cast<std::size_t>(machine.worker) < node->hosts.size())
+      tree["instance/network-interfaces/0/ip"] =
+          node->hosts[static_cast<std::size_t>(machine.worker)].ip;
+  }
   for (const auto& [key, value] : machine.attributes) tree["instance/attributes/" + key] = value;
   if (!machine.service_account.empty()) {
     const std::string account = "instance/service-accounts/default/";
