@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "plugins/support/google/place.h"
 #include "plugins/support/text.h"
 
 namespace muster::gce {
@@ -11,6 +12,7 @@ namespace {
 
 using support::percent_encoded;
 using support::quote;
+using support::google::last_segment;
 using support::google::Question;
 
 constexpr int kPage = 500;  // the most that the API gives

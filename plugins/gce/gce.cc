@@ -6,8 +6,9 @@
 #include "plugins/gce/compute.h"
 #include "plugins/gce/members.h"
 #include "plugins/gce/options.h"
-#include "plugins/gce/permissions.h"
 #include "plugins/support/google/metadata.h"
+#include "plugins/support/google/permissions.h"
+#include "plugins/support/google/place.h"
 #include "plugins/support/text.h"
 
 namespace muster::gce {
@@ -97,6 +98,18 @@ MUSTER_DESCRIPTOR({
 })
 // clang-format on
 
+std::vector<std::string> needed_permissions(const Options& options) {
+  std::vector<std::string> out;
+  if (!options.group.empty()) {
+    // Which of the two is not known before it is asked.
+    out.emplace_back("compute.instanceGroupManagers.list");
+    out.emplace_back("compute.instanceGroups.list");
+  }
+  if (!options.port.name.empty()) out.emplace_back("compute.instanceGroups.get");
+  out.emplace_back("compute.instances.list");
+  return out;
+}
+
 // Up to so many bytes of names a list asks for them alone, whatever else is in their zones. A URL holds 2,048.
 constexpr size_t kNamesMaximum = 1000;
 
@@ -132,7 +145,8 @@ class Gce {
   }
 
   sdk::Status permissions(sdk::Call& call, const sdk::PermissionsRequest& request) {
-    return say_permissions(options_, credentials_, request, call);
+    return support::google::say_permissions(needed_permissions(options_), "roles/compute.viewer",
+                                            options_.project, credentials_, request, call);
   }
 
  private:
@@ -141,37 +155,13 @@ class Gce {
     out.base = !options_.endpoint.empty()
                    ? options_.endpoint
                    : fmt::format("https://compute.{}/compute/v1", credentials_.universe());
-    out.project = !options_.project.empty() ? options_.project : credentials_.project();
-    const bool on_a_vm = Metadata::expected(call);
-    const auto own = [&](const char* path, const char* option) -> sdk::Result<std::string> {
-      const std::string hint = fmt::format("-O {}=...", option);
-      if (!on_a_vm)
-        return sdk::Failure{
-            MUSTER_E_INVALID_ARGUMENT,
-            fmt::format(
-                "nothing says the {}: not the option, not the {}, and this is no machine of "
-                "Google Cloud",
-                option,
-                option == std::string_view("project") ? "environment, not the credentials"
-                                                      : "region"),
-            {{"option", ""}, {"hint", hint}}};
-      auto said = Metadata::get(path, fmt::format("this machine's {}", option).c_str(), call);
-      if (!said) return std::move(said).failure().with("hint", hint);
-      if (!*said || (*said)->empty())
-        return sdk::Failure{MUSTER_E_INVALID_ARGUMENT,
-                            fmt::format("the metadata server does not know the {}", option),
-                            {{"option", ""}, {"hint", hint}}};
-      return std::string(last_segment(**said));
-    };
-    if (out.project.empty()) {
-      auto project = own("project/project-id", "project");
-      if (!project) return std::move(project).failure();
-      out.project = *std::move(project);
-    }
+    auto project = support::google::find_project(options_.project, credentials_, call);
+    if (!project) return std::move(project).failure();
+    out.project = *std::move(project);
     if (options_.group.empty()) return out;
     std::string zone = options_.zone;
     if (zone.empty() && options_.region.empty()) {
-      auto found = own("instance/zone", "zone");
+      auto found = support::google::own_zone("region", call);
       if (!found) return std::move(found).failure();
       zone = *std::move(found);
     }

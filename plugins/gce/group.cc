@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "plugins/support/google/place.h"
 #include "plugins/support/json_at.h"
 #include "plugins/support/text.h"
 
@@ -17,6 +18,7 @@ using simdjson::dom::element;
 using simdjson::dom::object;
 using support::quote;
 using support::text_at;
+using support::google::last_segment;
 
 struct Words {
   const char* word;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include "plugins/support/google/place.h"
 #include "plugins/support/json_at.h"
 #include "plugins/support/text.h"
 
@@ -14,6 +15,7 @@ using simdjson::dom::element;
 using simdjson::dom::object;
 using support::quote;
 using support::text_at;
+using support::google::last_segment;
 
 constexpr size_t kPageMaximum = 100000;
 
@@ -212,11 +214,6 @@ std::string read_scopes(object scopes, const std::string& project, const Options
 }
 
 }  // namespace
-
-std::string_view last_segment(std::string_view url) {
-  const size_t slash = url.rfind('/');
-  return slash == std::string_view::npos ? url : url.substr(slash + 1);
-}
 
 std::string_view zone_of(std::string_view url) {
   constexpr std::string_view kZones = "/zones/";

@@ -54,8 +54,7 @@ struct Devices {
 };
 Devices devices_of(std::string_view machine_type);
 
-// The last segment of a resource's URL, and the one behind "zones".
-std::string_view last_segment(std::string_view url);
+// The segment of a resource's URL that stands behind "zones".
 std::string_view zone_of(std::string_view url);
 
 }  // namespace muster::gce

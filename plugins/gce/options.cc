@@ -1,6 +1,8 @@
 #include "plugins/gce/options.h"
 
 #include <fmt/format.h>
+
+#include "plugins/support/google/options.h"
 #include "plugins/support/options.h"
 #include "plugins/support/text.h"
 
@@ -9,7 +11,6 @@ namespace {
 
 using simdjson::ondemand::json_type;
 using simdjson::ondemand::value;
-using support::google::CredentialOptions;
 
 constexpr const char* kScope = "https://www.googleapis.com/auth/compute.readonly";
 
@@ -36,7 +37,7 @@ class Reader {
     if (key == "rank") return rank(value);
     std::string_view text;
     if (auto error = value.get_string().get(text)) return error;
-    CredentialOptions& who = out_.credentials;
+    support::google::take_credential_option(key, text, out_.credentials);
     for (const auto& [name, out] : {std::pair<const char*, std::string*>{"project", &out_.project},
                                     {"zone", &out_.zone},
                                     {"region", &out_.region},
@@ -45,17 +46,8 @@ class Reader {
                                     {"tag", &out_.tag},
                                     {"task_type", &out_.job},
                                     {"rpc_layer", &out_.rpc_layer},
-                                    {"endpoint", &out_.endpoint},
-                                    {"access_token", &who.token},
-                                    {"access_token_file", &who.token_file},
-                                    {"credentials_file", &who.file},
-                                    {"quota_project", &who.quota_project},
-                                    {"universe_domain", &who.universe}})
+                                    {"endpoint", &out_.endpoint}})
       if (key == name) *out = text;
-    if (key == "credentials")
-      who.from = text == "gcloud" ? CredentialOptions::From::kGcloud
-                 : text == "none" ? CredentialOptions::From::kNone
-                                  : CredentialOptions::From::kDefault;
     if (key == "address")
       out_.address = text == "external"        ? AddressKind::kExternal
                      : text == "internal_ipv6" ? AddressKind::kInternalIpv6
@@ -138,16 +130,8 @@ class Reader {
       return wrong(fmt::format("the named port {} is the group's, and there is no 'instance_group'",
                                support::quote(out.port.name)),
                    "/port");
-    int given = 0;
-    const CredentialOptions& who = out.credentials;
-    for (const bool one : {!who.token.empty(), !who.token_file.empty(), !who.file.empty(),
-                           who.from != CredentialOptions::From::kDefault})
-      given += one ? 1 : 0;
-    if (given > 1)
-      return wrong(
-          "'credentials', 'credentials_file', 'access_token' and 'access_token_file' each say "
-          "who you are: one of them can be given",
-          "/credentials");
+    if (auto status = support::google::check_credential_options(out.credentials); !status)
+      return std::move(status).failure();
     return std::move(out_);
   }
 

@@ -210,9 +210,10 @@ ApiError read_api_error(std::string_view body) {
           !reason.empty() && (out.reason.empty() || out.reason == "forbidden"))
         out.reason = reason;
   }
-  constexpr std::string_view kBefore = "Required '";
-  if (const size_t at = out.message.find(kBefore); at != std::string::npos) {
-    const size_t from = at + kBefore.size();
+  for (const std::string_view before : {"Required '", "Permission '"}) {
+    const size_t at = out.message.find(before);
+    if (at == std::string::npos) continue;
+    const size_t from = at + before.size();
     const size_t end = out.message.find('\'', from);
     if (end != std::string::npos) out.permission = out.message.substr(from, end - from);
   }

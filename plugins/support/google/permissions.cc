@@ -1,13 +1,12 @@
-#include "plugins/gce/permissions.h"
+#include "plugins/support/google/permissions.h"
 
 #include <fmt/format.h>
 
-#include <string>
-#include <vector>
+#include <string_view>
 
 #include "plugins/support/text.h"
 
-namespace muster::gce {
+namespace muster::support::google {
 namespace {
 
 constexpr std::string_view kNobody = ":EMAIL";  // ends a member that is not known
@@ -30,21 +29,10 @@ std::string shell_word(std::string_view text) {
   return out + "'";
 }
 
-std::vector<std::string> needed(const Options& options) {
-  std::vector<std::string> out;
-  if (!options.group.empty()) {
-    // Which of the two is not known before it is asked.
-    out.emplace_back("compute.instanceGroupManagers.list");
-    out.emplace_back("compute.instanceGroups.list");
-  }
-  if (!options.port.name.empty()) out.emplace_back("compute.instanceGroups.get");
-  out.emplace_back("compute.instances.list");
-  return out;
-}
-
 }  // namespace
 
-sdk::Status say_permissions(const Options& options, support::google::Credentials& credentials,
+sdk::Status say_permissions(const std::vector<std::string>& permissions, const char* role,
+                            const std::string& given, Credentials& credentials,
                             const sdk::PermissionsRequest& request, sdk::Call& call) {
   const std::string_view wanted = request.principal;
   if (!wanted.empty() && (wanted.find_first_of("@:") == std::string_view::npos ||
@@ -52,11 +40,11 @@ sdk::Status say_permissions(const Options& options, support::google::Credentials
     return sdk::Failure{MUSTER_E_INVALID_ARGUMENT,
                         fmt::format("{} is nobody whom Google Cloud can allow something: it is no "
                                     "serviceAccount:EMAIL, user:EMAIL, group:EMAIL or EMAIL",
-                                    support::quote(wanted)),
+                                    quote(wanted)),
                         {}};
   if (auto found = credentials.find(call, false); !found && wanted.empty()) return found;
   const std::string member = wanted.empty() ? credentials.member() : member_of(wanted);
-  const std::string project = !options.project.empty() ? options.project : credentials.project();
+  const std::string project = !given.empty() ? given : credentials.project();
   if (project.empty())
     return sdk::Failure{MUSTER_E_INVALID_ARGUMENT,
                         "nothing says the project: not the option, not the environment, not the "
@@ -66,13 +54,13 @@ sdk::Status say_permissions(const Options& options, support::google::Credentials
   const bool known = !ends_with(member, kNobody);
   const size_t colon = member.find(':');
   const std::string scope = "project " + project;
-  for (const std::string& rule : needed(options))
+  for (const std::string& rule : permissions)
     call.add_permission({known ? std::string_view(member).substr(0, colon) : "",
                          known ? std::string_view(member).substr(colon + 1) : "", scope, rule});
   call.set_grant("sh", fmt::format("gcloud projects add-iam-policy-binding {} --member={} "
-                                   "--role=roles/compute.viewer\n",
-                                   shell_word(project), shell_word(member)));
+                                   "--role={}\n",
+                                   shell_word(project), shell_word(member), role));
   return {};
 }
 
-}  // namespace muster::gce
+}  // namespace muster::support::google
