@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "plugins/kubernetes/pod_list_thread.h"
+#include "plugins/kubernetes/pod_list_stream.h"
 #include "plugins/kubernetes/pods_url.h"
 #include "plugins/kubernetes/refusal.h"
 #include "plugins/support/text.h"
@@ -56,18 +56,25 @@ class Lister {
   sdk::Result<PodList> pages(bool paged, bool& expired) {
     PodList pods;
     PodListStream stream(reader_, wanted_, pods);
-    PodListThread reading(stream);
+    auto status = read_pages(paged, expired, stream);
+    // What was wrong with a page comes before what was wrong with the one after it.
+    if (auto read = stream.end(); !read) {
+      expired = false;
+      return std::move(read).failure().with("endpoint", access_.server);
+    }
+    if (status) status = check_count(stream);
+    if (!status) return std::move(status).failure();
+    return pods;
+  }
+
+  sdk::Status read_pages(bool paged, bool& expired, PodListStream& stream) const {
     std::string next;
     for (int page = 1;; ++page) {
-      auto read = read_page(paged, next, page, expired, reading, pods);
+      auto read = read_page(paged, next, page, expired, stream);
       if (!read) return std::move(read).failure();
-      if (static_cast<int64_t>(pods.pods.size()) > MUSTER_TASKS_MAXIMUM)
-        return sdk::Failure{MUSTER_E_RESOURCE_EXHAUSTED,
-                            fmt::format("more than {} pods match {} {}", MUSTER_TASKS_MAXIMUM,
-                                        quote(selector_.text), place_of(access_)),
-                            {{"option", selector_.pointer}}};
+      if (auto status = check_count(stream); !status) return status;
       // A page may be short or empty and still have a successor; one that names itself has none that ever ends.
-      if (read->empty()) return pods;
+      if (read->empty()) return {};
       if (*read == next)
         return sdk::Failure{
             MUSTER_E_DATA_LOSS,
@@ -77,13 +84,19 @@ class Lister {
     }
   }
 
+  sdk::Status check_count(const PodListStream& stream) const {
+    if (static_cast<int64_t>(stream.count()) <= MUSTER_TASKS_MAXIMUM) return {};
+    return sdk::Failure{MUSTER_E_RESOURCE_EXHAUSTED,
+                        fmt::format("more than {} pods match {} {}", MUSTER_TASKS_MAXIMUM,
+                                    quote(selector_.text), place_of(access_)),
+                        {{"option", selector_.pointer}}};
+  }
+
   // Reads one page while it comes, and returns the token of the next.
   sdk::Result<std::string> read_page(bool paged, const std::string& next, int page, bool& expired,
-                                     PodListThread& stream, PodList& pods) const {
-    const size_t before = pods.pods.size();
+                                     PodListStream& stream) const {
     for (int attempt = 1;; ++attempt) {
       stream.begin();
-      pods.pods.resize(before);
       Reading reading{stream, {}};
       auto response = fetch(paged, next, page, reading);
       if (!reading.failed)
@@ -107,7 +120,7 @@ class Lister {
   }
 
   struct Reading {
-    PodListThread& stream;
+    PodListStream& stream;
     sdk::Status failed;
     static int32_t take(void* ctx, const char* data, uint64_t size) {
       auto& reading = *static_cast<Reading*>(ctx);

@@ -116,6 +116,20 @@ class Broken(unittest.TestCase):
                 with world(fault(where + how + ", times: 1")) as sim:
                     self.assertEqual(ask(sim, options=["page_size=2"]).cluster(), ALL)
 
+    def test_what_goes_wrong_while_the_page_before_is_still_read(self):
+        many = ('  protobuf: false\n  generate: {count: 2500, name: "w-{i}", namespace: ml, labels: {app: t}, bytes: 6144}\n'
+                '  faults: [{match: "GET *pods", page: 3, ')
+        for how, statuses in (("status: 410", [200, 200, 410] + 5 * [200]), ("drop_after_bytes: 1500000", 6 * [200])):
+            with world(many + how + ", times: 1}]\n") as sim:
+                run = ask(sim)
+                self.assertEqual([r["status"] for r in lists(sim)], statuses)
+            self.assertEqual([task["name"] for task in run.answer["tasks"]], [f"w-{n}" for n in range(2500)], how)
+        for how, *codes in (("status: 403", 13), ("drop_after_bytes: 1500000", 14), ("body: '{\"items\": [{}]}'", 14), ("delay: 60s", 15)):
+            with world(many + how + "}]\n") as sim:
+                began = time.monotonic()
+                self.no_part(ask(sim, "{worker: [app=t]}", "--timeout", "3s"), *codes)
+                self.assertLess(time.monotonic() - began, 8)
+
     def test_a_body_that_ends_too_early_or_is_no_list_is_no_answer(self):
         for body in ('{"kind": "PodList", "items": [', "", "<html>login</html>", '{"kind": "Status"}', '{"items": [{}]}'):
             with world(PODS + "  faults: [{match: \"GET *pods\", content_type: application/json, body: '" + body +

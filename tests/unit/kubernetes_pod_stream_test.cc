@@ -3,7 +3,7 @@
 
 #include <protozero/pbf_writer.hpp>
 
-#include "plugins/kubernetes/pod_list_thread.h"
+#include "plugins/kubernetes/pod_list_stream.h"
 
 namespace {
 
@@ -372,47 +372,117 @@ TEST_CASE("protobuf of another shape than Kubernetes' is refused with a reason")
        "no IP address");
 }
 
-TEST_CASE("a page of some megabytes is read in a thread beside, and says the same") {
-  std::string items;
-  for (int n = 0; n < 20000; ++n) items += (n ? "," : "") + plain_pod(n);
-  const std::string json =
-      R"({"kind":"PodList","metadata":{"continue":"c"},"items":[)" + items + "]}\n";
-  const Outcome whole = stream(json, json.size(), json.size() + 1);
-  REQUIRE(whole.good);
+namespace {
 
+// Of megabytes, so that it is read in parts by another thread.
+std::string large_page(const std::string& metadata, int first) {
+  std::string text = R"({"kind":"PodList","metadata":{)" + metadata + R"(},"items":[)";
+  for (int n = 0; n < 20000; ++n) text += (n ? "," : "") + plain_pod(first + n);
+  return text + "]}\n";
+}
+
+bool give(PodListStream& stream, std::string_view body, size_t step) {
+  for (size_t at = 0; at < body.size(); at += step)
+    if (!stream.take(body.substr(at, step))) return false;
+  return true;
+}
+
+std::string names(const PodList& list) {
+  std::string out;
+  for (const Pod& pod : list.pods) out += pod.name.string() + " ";
+  return out;
+}
+
+std::string names_from(int first, int count) {
+  std::string out;
+  for (int n = first; n < first + count; ++n) out += "w-" + std::to_string(n) + " ";
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("large pages are read in another thread, in their order, and all by the end") {
   PodListReader reader;
   PodList list;
-  PodListStream inner(reader, kWanted, list);
-  PodListThread thread(inner);
-  const auto give = [&](std::string_view body, size_t step) {
-    for (size_t at = 0; at < body.size(); at += step)
-      if (auto status = thread.take(body.substr(at, step)); !status) return false;
-    return true;
-  };
-  std::string both;
-  for (const std::string& body : {json, envelope(protobuf_list())}) {
-    thread.begin();
-    REQUIRE(give(body, 100'000));
-    CHECK(bool(thread.finish()));
+  PodListStream stream(reader, kWanted, list);
+  for (int page = 0; page < 3; ++page) {
+    if (page != 0) stream.begin();
+    const std::string token = page == 2 ? "" : R"("continue":"c)" + std::to_string(page) + '"';
+    REQUIRE(give(stream, large_page(token, page * 20000), 100'000));
+    const auto next = stream.finish();
+    REQUIRE(bool(next));
+    CHECK(*next == (page == 2 ? "" : "c" + std::to_string(page)));
   }
-  for (const Pod& pod : list.pods) both += told(pod) + "\n";
-  CHECK((both == whole.pods + stream(envelope(protobuf_list()), 999).pods));
+  REQUIRE(bool(stream.end()));
+  CHECK(stream.count() == 60000);
+  CHECK((names(list) == names_from(0, 60000)));
+}
 
-  // What broke off or is none is forgotten with the next page.
-  thread.begin();
-  REQUIRE(give(std::string_view(json).substr(0, 1'000'000), 50'000));
-  thread.begin();
-  std::string garbage = envelope(protobuf_list());
-  garbage.replace(garbage.size() - 4, 4, std::string(2'000'000, '\xff'));
-  (void)give(garbage, 50'000);
-  const auto refused = thread.finish();
-  REQUIRE_FALSE(bool(refused));
-  CHECK(refused.failure().code == MUSTER_E_DATA_LOSS);
-  thread.begin();
-  list.pods.clear();
-  REQUIRE(give(json, 30'000));
-  CHECK(bool(thread.finish()));
-  CHECK(list.pods.size() == 20000);
-  thread.begin();
-  REQUIRE(give(json, 300'000));  // and nobody waits for the end
+TEST_CASE("protobuf may follow JSON, and both stand in the list in their order") {
+  PodListReader reader;
+  PodList list;
+  PodListStream stream(reader, kWanted, list);
+  REQUIRE(give(stream, large_page(R"("continue":"c")", 0), 100'000));
+  CHECK(bool(stream.finish()));
+  stream.begin();
+  REQUIRE(give(stream, envelope(protobuf_list()), 999));
+  CHECK(bool(stream.finish()));
+  REQUIRE(bool(stream.end()));
+  CHECK((names(list) == names_from(0, 20000) + "vintage-0 late "));
+}
+
+TEST_CASE("a page that broke off is forgotten with its pods, in either form") {
+  PodListReader reader;
+  PodList list;
+  PodListStream stream(reader, kWanted, list);
+  REQUIRE(give(stream, large_page(R"("continue":"c")", 0), 100'000));
+  CHECK(bool(stream.finish()));
+  const std::string second = large_page("", 20000);
+  stream.begin();
+  REQUIRE(give(stream, std::string_view(second).substr(0, 1'000'000), 50'000));
+  stream.begin();
+  const std::string protobuf = envelope(protobuf_list());
+  REQUIRE(give(stream, std::string_view(protobuf).substr(0, protobuf.size() - 20), 999));
+  stream.begin();
+  REQUIRE(give(stream, second, 300'000));
+  CHECK(bool(stream.finish()));
+  REQUIRE(bool(stream.end()));
+  CHECK((names(list) == names_from(0, 40000)));
+}
+
+TEST_CASE("a large page that is no list is told at its end, or when the one after it is there") {
+  const auto failure_of = [](const std::string& metadata, bool at_once) {
+    std::string body = large_page(metadata, 0);
+    body.replace(body.find("},{", body.size() / 2), 1, "]");
+    PodListReader reader;
+    PodList list;
+    PodListStream stream(reader, kWanted, list);
+    if (give(stream, body, 100'000)) CHECK(bool(stream.finish()) != at_once);
+    const auto end = stream.end();
+    CHECK(bool(end) == at_once);
+    return end ? 0 : end.failure().code;
+  };
+  CHECK(failure_of("", true) == 0);
+  CHECK(failure_of(R"("continue":"c")", false) == MUSTER_E_DATA_LOSS);
+}
+
+TEST_CASE("a page that says two continue tokens is none") {
+  for (const int pods : {9, 20000}) {
+    std::string body = R"({"kind":"PodList","metadata":{"continue":"a"},"items":[)";
+    for (int n = 0; n < pods; ++n) body += (n ? "," : "") + plain_pod(n);
+    body += R"(],"metadata":{"continue":"b"}})";
+    PodListReader reader;
+    PodList list;
+    PodListStream stream(reader, kWanted, list);
+    REQUIRE(give(stream, body, 100'000));
+    const bool good = bool(stream.finish()) && bool(stream.end());
+    CHECK_FALSE(good);
+  }
+}
+
+TEST_CASE("nobody waits for pages that are given up") {
+  PodListReader reader;
+  PodList list;
+  PodListStream stream(reader, kWanted, list);
+  REQUIRE(give(stream, large_page("", 0), 300'000));
 }
