@@ -29,7 +29,7 @@ TEST_CASE("each wrong configuration is told with the words that were reviewed") 
       "the plugin '/opt/x/libmuster-untrusted.so' is not trusted: the group may write it (mode "
       "0775)\nTry: chmod g-w /opt/x/libmuster-untrusted.so");
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(MUSTER_CONFIG_GOLDEN)) {
+  for (const auto& entry : std::filesystem::directory_iterator(MUSTER_UNIT_GOLDEN "/config")) {
     if (entry.path().extension() == ".yaml") files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());

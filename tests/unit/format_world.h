@@ -95,7 +95,7 @@ inline Error failure(const Snapshot& answer, std::string_view format,
 // Compares with tests/unit/golden/NAME. To write the files anew after a change that is meant:
 //   MUSTER_GOLDEN=write ./format_test      (then read the difference in git before it is committed)
 inline void matches_golden(const std::string& name, const std::string& text) {
-  const std::string path = std::string(MUSTER_GOLDEN_DIR) + "/" + name;
+  const std::string path = std::string(MUSTER_UNIT_GOLDEN) + "/" + name;
   const char* mode = std::getenv("MUSTER_GOLDEN");
   if (mode != nullptr && std::string(mode) == "write") {
     std::ofstream(path, std::ios::binary) << text;

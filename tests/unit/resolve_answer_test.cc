@@ -28,12 +28,12 @@ TEST_CASE("two sources that disagree about this process are refused with both ev
 TEST_CASE(
     "a task in the config that the evidence contradicts is refused, a setting's wins with a "
     "warning") {
-  World world;
+  TreeWorld world;
   world
       .backend(
           "a",
           Says().task("worker", 0, "a:1").task("worker", 1, "b:1").me("worker", 1, "hostname b"))
-      .tree(World::leaf("a"));
+      .tree(TreeWorld::leaf("a"));
   world.config.task_type = "worker";
   world.config.task_id = 0;
   CHECK(contains(
@@ -50,8 +50,8 @@ TEST_CASE(
 TEST_CASE(
     "a task that a complete cluster does not have is an error, one that an incomplete cluster "
     "misses is not") {
-  World world;
-  world.backend("a", Says().task("worker", 0, "a:1")).tree(World::leaf("a"));
+  TreeWorld world;
+  world.backend("a", Says().task("worker", 0, "a:1")).tree(TreeWorld::leaf("a"));
   world.config.task_type = "worker";
   world.config.task_id = 7;
   CHECK(world.failure().error.code == Code::kFailedPrecondition);
@@ -62,16 +62,17 @@ TEST_CASE(
 TEST_CASE(
     "a task whose job is not in the cluster is allowed: TensorFlow's evaluator stands outside of "
     "it") {
-  World world;
-  world.backend("a", Says().task("worker", 0, "a:1")).tree(World::leaf("a"));
+  TreeWorld world;
+  world.backend("a", Says().task("worker", 0, "a:1")).tree(TreeWorld::leaf("a"));
   world.config.task_type = "evaluator";
   world.config.task_id = 0;
   CHECK(world.answer().identity.type == "evaluator");
 }
 
 TEST_CASE("evidence of a task outside of the cluster is an identity without a master") {
-  World world = two_merged(Says().task("worker", 0, "a:1").me("evaluator", 0, "TF_CONFIG says so"),
-                           Says().task("worker", 0, "b:1"));
+  TreeWorld world =
+      two_merged(Says().task("worker", 0, "a:1").me("evaluator", 0, "TF_CONFIG says so"),
+                 Says().task("worker", 0, "b:1"));
   world.config.rpc_layer = "grpc";
   const Snapshot snapshot = world.answer();
   CHECK(snapshot.identity.type == "evaluator");
@@ -92,8 +93,8 @@ TEST_CASE("a process with a task and no cluster finds its place in another sourc
 }
 
 TEST_CASE("fewer tasks than expected is an incomplete answer, also of a job that nobody found") {
-  World world;
-  world.backend("a", Says().task("worker", 0, "a:1")).tree(World::leaf("a"));
+  TreeWorld world;
+  world.backend("a", Says().task("worker", 0, "a:1")).tree(TreeWorld::leaf("a"));
   world.config.expect = {{"worker", 1}, {"ps", 2}};
   const Snapshot snapshot = world.answer();
   CHECK_FALSE(snapshot.complete);
@@ -104,8 +105,9 @@ TEST_CASE("fewer tasks than expected is an incomplete answer, also of a job that
 }
 
 TEST_CASE("the config's expectation wins over the source's, and says so") {
-  World world;
-  world.backend("a", Says().task("worker", 0, "a:1").expected("worker", 4)).tree(World::leaf("a"));
+  TreeWorld world;
+  world.backend("a", Says().task("worker", 0, "a:1").expected("worker", 4))
+      .tree(TreeWorld::leaf("a"));
   world.config.expect = {{"worker", 1}};
   const Snapshot snapshot = world.answer();
   CHECK(snapshot.complete);
@@ -116,7 +118,7 @@ TEST_CASE("the config's expectation wins over the source's, and says so") {
 
 TEST_CASE(
     "rpc_layer and environment come from the first source that says them, the config over it") {
-  World world = two_merged(
+  TreeWorld world = two_merged(
       Says().task("worker", 0, "a:1").attribute("environment", "cloud"),
       Says().task("worker", 0, "b:1").attribute("environment", "x").attribute("rpc_layer", "grpc"));
   CHECK(world.answer().environment == "cloud");
@@ -126,26 +128,26 @@ TEST_CASE(
 }
 
 TEST_CASE("accelerators are those of this process's task, over those of the cluster") {
-  World world;
+  TreeWorld world;
   world.backend(
       "a", Says()
                .task("worker", 0, "a:1", {{"accelerator.type", "GPU"}, {"accelerator.count", "8"}})
                .task("worker", 1, "b:1", {{"accelerator.type", "GPU"}, {"accelerator.count", "4"}})
                .attribute("accelerator.count.CPU", "1")
                .me("worker", 1, "hostname b"));
-  world.tree(World::leaf("a"));
+  world.tree(TreeWorld::leaf("a"));
   const Snapshot snapshot = world.answer();
   CHECK(snapshot.accelerators == std::map<std::string, int64_t>{{"CPU", 1}, {"GPU", 4}});
 }
 
 TEST_CASE("a process may be the task that is missing, and has no master until it is there") {
-  World world;
+  TreeWorld world;
   world
       .backend("a", Says()
                         .task("worker", 0, "a:1")
                         .missing("worker", 1, "Pending")
                         .me("worker", 1, "pod uid 5e0c"))
-      .tree(World::leaf("a"));
+      .tree(TreeWorld::leaf("a"));
   const Snapshot snapshot = world.answer();
   CHECK_FALSE(snapshot.complete);
   CHECK(snapshot.identity.index == 1);
@@ -154,9 +156,9 @@ TEST_CASE("a process may be the task that is missing, and has no master until it
 }
 
 TEST_CASE("a task that an incomplete cluster does not show is a warning") {
-  World world;
+  TreeWorld world;
   world.backend("a", Says().task("worker", 0, "a:1").missing("worker", 1, "Pending"))
-      .tree(World::leaf("a"));
+      .tree(TreeWorld::leaf("a"));
   world.config.task_type = "worker";
   world.config.task_id = 7;
   CHECK(world.answer().warnings ==
@@ -165,8 +167,8 @@ TEST_CASE("a task that an incomplete cluster does not show is a warning") {
 }
 
 TEST_CASE("a task of a job without tasks stands outside of the cluster") {
-  World world;
-  world.backend("a", Says().task("worker", 0, "a:1").job("evaluator")).tree(World::leaf("a"));
+  TreeWorld world;
+  world.backend("a", Says().task("worker", 0, "a:1").job("evaluator")).tree(TreeWorld::leaf("a"));
   world.config.task_type = "evaluator";
   world.config.task_id = 0;
   const Snapshot snapshot = world.answer();
@@ -175,9 +177,9 @@ TEST_CASE("a task of a job without tasks stands outside of the cluster") {
 }
 
 TEST_CASE("half a task in the config says nothing, and the evidence is asked") {
-  World world;
+  TreeWorld world;
   world.backend("a", Says().task("worker", 0, "a:1").me("worker", 0, "hostname a"))
-      .tree(World::leaf("a"));
+      .tree(TreeWorld::leaf("a"));
   world.config.task_type = "ps";
   CHECK(world.answer().identity.type == "worker");
   world.config.task_type.reset();
@@ -186,12 +188,12 @@ TEST_CASE("half a task in the config says nothing, and the evidence is asked") {
 }
 
 TEST_CASE("the evidence beside a task in the config is told behind it, unless it says otherwise") {
-  World world;
+  TreeWorld world;
   world
       .backend(
           "a",
           Says().task("worker", 0, "a:1").task("worker", 1, "b:1").me("worker", 1, "hostname b"))
-      .tree(World::leaf("a"));
+      .tree(TreeWorld::leaf("a"));
   world.config.task_type = "worker";
   world.config.task_id = 1;
   Snapshot snapshot = world.answer();
@@ -207,9 +209,9 @@ TEST_CASE("the evidence beside a task in the config is told behind it, unless it
 }
 
 TEST_CASE("more tasks than expected is a complete answer with a warning") {
-  World world;
+  TreeWorld world;
   world.backend("a", Says().task("worker", 0, "a:1").task("worker", 1, "b:1").expected("worker", 1))
-      .tree(World::leaf("a"));
+      .tree(TreeWorld::leaf("a"));
   world.config.expect = {{"worker", 1}};
   const Snapshot snapshot = world.answer();
   CHECK(snapshot.complete);
@@ -218,13 +220,13 @@ TEST_CASE("more tasks than expected is a complete answer with a warning") {
 
 TEST_CASE(
     "what the source says of the whole is in the snapshot, the config's environment over it") {
-  World world;
+  TreeWorld world;
   world
       .backend("a", Says()
                         .task("worker", 0, "a:1")
                         .attribute("master", "grpc://chief:1")
                         .attribute("environment", "cloud"))
-      .tree(World::leaf("a"));
+      .tree(TreeWorld::leaf("a"));
   Snapshot snapshot = world.answer();
   CHECK(snapshot.has_own_master);
   CHECK(snapshot.own_master == "grpc://chief:1");

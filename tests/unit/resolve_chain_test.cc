@@ -9,9 +9,9 @@ using namespace muster;
 using namespace muster::testing;
 
 TEST_CASE("a leaf's answer becomes a snapshot with its digest, source and requests") {
-  World world;
+  TreeWorld world;
   world.backend("a", Says().task("worker", 0, "h0:1").task("worker", 1, "h1:1"))
-      .tree(World::leaf("a"));
+      .tree(TreeWorld::leaf("a"));
   const Snapshot snapshot = world.answer();
   CHECK(snapshot.complete);
   CHECK(snapshot.digest == digest(snapshot.spec));
@@ -73,7 +73,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a chain's first resolver that hangs leaves time for the next") {
-  World world = two_chained(hangs(), Says().task("worker", 0, "h:1"));
+  TreeWorld world = two_chained(hangs(), Says().task("worker", 0, "h:1"));
   world.config.timeout = std::chrono::milliseconds(200);
   const int64_t begin = monotonic_ns();
   const Snapshot snapshot = world.answer();
@@ -82,8 +82,8 @@ TEST_CASE("a chain's first resolver that hangs leaves time for the next") {
 }
 
 TEST_CASE("a resolver's own timeout ends it before the whole's") {
-  World world;
-  ResolverConfig root = chain_of({World::leaf("a"), World::leaf("b")});
+  TreeWorld world;
+  ResolverConfig root = chain_of({TreeWorld::leaf("a"), TreeWorld::leaf("b")});
   root.children[0].timeout = std::chrono::milliseconds(20);
   world.backend("a", hangs()).backend("b", Says().task("worker", 0, "h:1")).tree(std::move(root));
   const int64_t begin = monotonic_ns();
@@ -92,8 +92,8 @@ TEST_CASE("a resolver's own timeout ends it before the whole's") {
 }
 
 TEST_CASE("a cancel ends a resolve") {
-  World world;
-  world.backend("a", hangs()).tree(World::leaf("a"));
+  TreeWorld world;
+  world.backend("a", hangs()).tree(TreeWorld::leaf("a"));
   const CancelToken cancel;
   std::thread stopper([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -106,7 +106,7 @@ TEST_CASE("a cancel ends a resolve") {
 }
 
 TEST_CASE("a cancelled chain does not go on") {
-  World world = two_chained(
+  TreeWorld world = two_chained(
       [](int64_t, const CancelToken& cancel) -> Result<BackendAnswer> {
         cancel.cancel();
         return Error{Code::kUnavailable, "broken off", {}};
@@ -131,14 +131,14 @@ TEST_CASE("an epoch token is cancelled by the next epoch and not by an earlier o
 
 TEST_CASE(
     "what a chain's earlier resolvers said is told in order; the first that answers says nothing") {
-  World world;
+  TreeWorld world;
   world.backend("a", fails(Code::kNotFound, "no")).backend("b", fails(Code::kUnavailable, "down"));
   world.backend("c", Says().task("worker", 0, "h:1"));
-  world.tree(chain_of({World::leaf("a"), World::leaf("b"), World::leaf("c")}));
+  world.tree(chain_of({TreeWorld::leaf("a"), TreeWorld::leaf("b"), TreeWorld::leaf("c")}));
   CHECK(world.answer().sources[0].message ==
         "cluster.chain[2] answered; cluster.chain[0] did not: NOT_FOUND, cluster.chain[1] did not: "
         "UNAVAILABLE");
-  world.tree(chain_of({World::leaf("c"), World::leaf("a")}));
+  world.tree(chain_of({TreeWorld::leaf("c"), TreeWorld::leaf("a")}));
   CHECK(world.answer().sources[0].message.empty());
 }
 
@@ -155,8 +155,8 @@ TEST_CASE("the first code that says more than 'not here' is the chain's") {
 
 TEST_CASE(
     "a chain of one that stops has nothing to explain, and lines of an error stay beneath it") {
-  World world;
-  world.backend("a", fails(Code::kInvalidArgument, "wrong")).tree(chain_of({World::leaf("a")}));
+  TreeWorld world;
+  world.backend("a", fails(Code::kInvalidArgument, "wrong")).tree(chain_of({TreeWorld::leaf("a")}));
   CHECK(world.failure().error.message == "wrong");
   world.backend("a", fails(Code::kNotFound, "no\nTry: yes"));
   CHECK(world.failure().error.message ==

@@ -62,11 +62,11 @@ TEST_CASE(
 }
 
 TEST_CASE("an empty job does not turn two lists into a collision (UNION-4)") {
-  World world;
+  TreeWorld world;
   world.backend("a", Says().task("worker", 0, "a:1"))
       .backend("empty", Says().job("worker"))
       .backend("b", Says().task("worker", 0, "b:1"));
-  world.tree(merge_of({World::leaf("a"), World::leaf("empty"), World::leaf("b")}));
+  world.tree(merge_of({TreeWorld::leaf("a"), TreeWorld::leaf("empty"), TreeWorld::leaf("b")}));
   CHECK(address_of(world.answer(), "worker", 1) == "b:1");
 }
 
@@ -102,11 +102,12 @@ TEST_CASE("one address for two tasks is a warning (UNION-6)") {
 }
 
 TEST_CASE("a merge with a chain inside names every source by its path") {
-  World world;
+  TreeWorld world;
   world.backend("a", Says().task("ps", 0, "p:1"))
       .backend("b", fails(Code::kNotFound, "no"))
       .backend("c", Says().task("worker", 0, "w:1"));
-  world.tree(merge_of({World::leaf("a"), chain_of({World::leaf("b"), World::leaf("c")})}));
+  world.tree(
+      merge_of({TreeWorld::leaf("a"), chain_of({TreeWorld::leaf("b"), TreeWorld::leaf("c")})}));
   const Snapshot snapshot = world.answer();
   std::vector<std::string> paths;
   for (const SourceRecord& source : snapshot.sources)

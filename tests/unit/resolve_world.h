@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/resolve/cluster.h"
+#include "tests/unit/contains.h"
 
 namespace muster::testing {
 
@@ -114,7 +115,7 @@ inline Behaviour hangs() {
 }
 
 // A config tree whose leaves are behaviours.
-class World {
+class TreeWorld {
  public:
   static ResolverConfig leaf(const std::string& name) {
     ResolverConfig resolver;
@@ -128,11 +129,11 @@ class World {
     return resolver;
   }
 
-  World& backend(const std::string& name, Behaviour behaviour) {
+  TreeWorld& backend(const std::string& name, Behaviour behaviour) {
     behaviours_[name] = std::move(behaviour);
     return *this;
   }
-  World& tree(ResolverConfig root) {
+  TreeWorld& tree(ResolverConfig root) {
     name_paths(root, "cluster");
     config.cluster = std::move(root);
     return *this;
@@ -172,35 +173,31 @@ class World {
 };
 
 inline ResolverConfig chain_of(std::vector<ResolverConfig> children) {
-  return World::of(ResolverConfig::Kind::kChain, std::move(children));
+  return TreeWorld::of(ResolverConfig::Kind::kChain, std::move(children));
 }
 inline ResolverConfig merge_of(std::vector<ResolverConfig> children) {
-  return World::of(ResolverConfig::Kind::kMerge, std::move(children));
+  return TreeWorld::of(ResolverConfig::Kind::kMerge, std::move(children));
 }
 
-inline World two_merged(Behaviour a, Behaviour b) {
-  World world;
+inline TreeWorld two_merged(Behaviour a, Behaviour b) {
+  TreeWorld world;
   world.backend("a", std::move(a))
       .backend("b", std::move(b))
-      .tree(merge_of({World::leaf("a"), World::leaf("b")}));
+      .tree(merge_of({TreeWorld::leaf("a"), TreeWorld::leaf("b")}));
   return world;
 }
 
-inline World two_chained(Behaviour a, Behaviour b) {
-  World world;
+inline TreeWorld two_chained(Behaviour a, Behaviour b) {
+  TreeWorld world;
   world.backend("a", std::move(a))
       .backend("b", std::move(b))
-      .tree(chain_of({World::leaf("a"), World::leaf("b")}));
+      .tree(chain_of({TreeWorld::leaf("a"), TreeWorld::leaf("b")}));
   return world;
 }
 
 inline std::string address_of(const Snapshot& snapshot, const std::string& job, int64_t index) {
   const auto address = snapshot.spec.task_address(job, index);
   return address ? address->to_string() : address.error().message;
-}
-
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace muster::testing

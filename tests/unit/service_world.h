@@ -22,6 +22,7 @@
 #include "core/service/call.h"
 #include "core/service/host.h"
 #include "core/service/session.h"
+#include "tests/unit/contains.h"
 
 namespace muster::testing {
 
@@ -334,9 +335,5 @@ struct Get {
   size_t stop_after_ = SIZE_MAX;
   int32_t stop_code_ = MUSTER_OK;
 };
-
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 }  // namespace muster::testing
