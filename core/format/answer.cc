@@ -132,7 +132,7 @@ void emit_sources(Emitter& out, const std::vector<SourceRecord>& sources) {
     out.key("tasks");
     out.number(source.tasks);
     out.key("requests");
-    out.number(static_cast<int64_t>(source.requests.size()));
+    out.number(static_cast<int64_t>(source.requests.size()) - source.programs());
     out.key("milliseconds");
     out.number(source.milliseconds);
     out.end_map();

@@ -31,6 +31,14 @@ const char* style_of(const SourceRecord& source) {
   return source.status == "NOT_ASKED" ? kDim : kRed;
 }
 
+std::string program_line(const RequestRecord& run, bool color) {
+  const bool good = run.error.empty() && run.status == 0;
+  const std::string outcome =
+      run.error.empty() ? fmt::format("exit status {}", run.status) : printable(run.error);
+  return fmt::format("    ran {}\n      {}, {} ms\n", printable(run.url),
+                     paint(outcome, good ? kGreen : kRed, color), run.milliseconds);
+}
+
 std::string request_line(const RequestRecord& request, bool color) {
   std::string line = fmt::format("    {} {}", printable(request.method), printable(request.url));
   const bool good = request.error.empty() && request.status >= 200 && request.status < 400;
@@ -49,13 +57,15 @@ std::string explain_source(const SourceRecord& source, bool color) {
   if (source.status != "NOT_ASKED") {
     if (source.status == "OK") text += fmt::format(", {}", count_of(source.tasks, "task"));
     text += fmt::format(", {} ms", source.milliseconds);
-    if (!source.requests.empty())
-      text +=
-          fmt::format(", {}", count_of(static_cast<int64_t>(source.requests.size()), "request"));
+    const int64_t programs = source.programs();
+    const int64_t requests = static_cast<int64_t>(source.requests.size()) - programs;
+    if (requests > 0) text += fmt::format(", {}", count_of(requests, "request"));
+    if (programs > 0) text += fmt::format(", {}", count_of(programs, "program"));
   }
   text += '\n';
   if (!source.message.empty()) text += indented(source.message, 4);
-  for (const RequestRecord& request : source.requests) text += request_line(request, color);
+  for (const RequestRecord& request : source.requests)
+    text += request.of_program() ? program_line(request, color) : request_line(request, color);
   return text;
 }
 

@@ -1,6 +1,7 @@
 // Snapshot: one immutable answer. Made by core/resolve, shown by core/format, handed out by core/host.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -36,16 +37,18 @@ struct JobStatus {
   std::vector<MissingTask> missing;
 };
 
-// One HTTP request that a resolver made.
+// One HTTP request that a resolver made, or one program that it ran.
 struct RequestRecord {
-  std::string method;
-  std::string url;      // without secrets
+  std::string method;   // "": a program
+  std::string url;      // of a program its command line; without secrets
   std::string purpose;  // why; may be ""
-  int64_t status = 0;   // 0: no response
-  std::string error;    // "" when there was a response
+  int64_t status = 0;   // 0: no response; of a program its exit status
+  std::string error;    // "" when there was a response, or an end
   int64_t milliseconds = 0;
   uint64_t bytes = 0;  // of the response body
   int attempt = 1;     // of the same request
+
+  bool of_program() const { return method.empty(); }
 };
 
 // What one resolver did.
@@ -57,6 +60,12 @@ struct SourceRecord {
   int64_t tasks = 0;
   int64_t milliseconds = 0;
   std::vector<RequestRecord> requests;
+
+  // How many of the requests are programs.
+  int64_t programs() const {
+    return std::count_if(requests.begin(), requests.end(),
+                         [](const RequestRecord& request) { return request.of_program(); });
+  }
 };
 
 struct Snapshot {

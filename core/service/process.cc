@@ -4,6 +4,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
 #include "core/service/call.h"
 #include "core/service/child.h"
 #include "core/service/recording.h"
@@ -26,31 +30,42 @@ bool read_texts(const char* const* texts, uint64_t count, std::vector<std::strin
   return true;
 }
 
-Result<ChildRequest> read_request(const muster_process_request_v1* request) {
+struct ProgramRequest {
+  ChildRequest child;
+  int64_t timeout_ns = 0;  // 0: none
+};
+
+Result<ProgramRequest> read_request(const muster_process_request_v1* theirs) {
   const auto wrong = [](const char* why) {
     return Error{Code::kInvalidArgument, fmt::format("a program cannot be run: {}", why), {}};
   };
-  if (request == nullptr || request->struct_size < sizeof(muster_process_request_v1))
+  // What came after the first version may be absent.
+  if (theirs == nullptr || theirs->struct_size < offsetof(muster_process_request_v1, timeout_ns))
     return wrong("the request is NULL or its struct_size is not set");
-  ChildRequest out;
-  if (!read_texts(request->arguments, request->argument_count, out.arguments))
+  muster_process_request_v1 request = {};
+  std::memcpy(&request, theirs, std::min<uint64_t>(theirs->struct_size, sizeof request));
+  if (request.timeout_ns < 0) return wrong("its timeout is negative");
+  ProgramRequest read;
+  read.timeout_ns = request.timeout_ns;
+  ChildRequest& out = read.child;
+  if (!read_texts(request.arguments, request.argument_count, out.arguments))
     return wrong("an argument is no text");
   if (out.arguments.empty() || out.arguments[0].empty()) return wrong("it has no name");
-  if (!read_texts(request->environment, request->environment_count, out.environment))
+  if (!read_texts(request.environment, request.environment_count, out.environment))
     return wrong("a variable of its environment is no text");
   for (const std::string& entry : out.environment) {
     const size_t equals = entry.find('=');
     if (equals == std::string::npos || equals == 0)
       return wrong("a variable of its environment is not 'NAME=value'");
   }
-  out.terminal = (request->flags & MUSTER_PROCESS_TERMINAL) != 0;
+  out.terminal = (request.flags & MUSTER_PROCESS_TERMINAL) != 0;
   out.maximum_output =
-      request->maximum_output_size == 0 ? kOutputMaximum : request->maximum_output_size;
-  return out;
+      request.maximum_output_size == 0 ? kOutputMaximum : request.maximum_output_size;
+  return read;
 }
 
-// Says in the log what was run, and for how long.
-void tell(const Call& call, const RecordedRun& run) {
+// Says in the log and in the answer what was run, and for how long.
+void tell(Call& call, const RecordedRun& run) {
   const std::string outcome =
       run.error ? fmt::format("{} {}", code_name(run.error->code), run.error->message)
                 : fmt::format("exit status {}", run.exit_status);
@@ -59,24 +74,39 @@ void tell(const Call& call, const RecordedRun& run) {
       fmt::format("{} ({}): ran '{}': {}, {} ms", call.backend(), call.path(),
                   fmt::join(run.arguments, " "), outcome, run.milliseconds),
       call.session().secrets());
+  const Secrets& secrets = call.session().secrets();
+  RequestRecord record;
+  record.url = secrets.redact(fmt::format("{}", fmt::join(run.arguments, " ")));
+  if (run.error) record.error = secrets.redact(run.error->message);
+  record.status = run.exit_status;
+  record.milliseconds = run.milliseconds;
+  call.add_request(std::move(record));
 }
 
-RecordedRun run_live(Call& call, const ChildRequest& request) {
+RecordedRun run_live(Call& call, const ProgramRequest& request) {
   RecordedRun run;
-  run.arguments = request.arguments;
+  run.arguments = request.child.arguments;
   const int64_t start = monotonic_ns();
-  Result<ChildResult> result = run_child(request, [&] {
-    if (call.cancelled()) return Code::kCancelled;
-    return call.now_ns() >= call.deadline_ns() ? Code::kDeadlineExceeded : Code::kOk;
+  const char* end = "";
+  Result<ChildResult> result = run_child(request.child, [&] {
+    if (call.cancelled()) {
+      end = "cancelled";
+      return Code::kCancelled;
+    }
+    if (call.now_ns() >= call.deadline_ns()) {
+      end = "still running at the deadline";
+      return Code::kDeadlineExceeded;
+    }
+    if (request.timeout_ns == 0 || monotonic_ns() - start < request.timeout_ns) return Code::kOk;
+    end = "still running when its time was over";
+    return Code::kDeadlineExceeded;
   });
   run.milliseconds = (monotonic_ns() - start) / 1'000'000;
   if (!result) {
     run.error = std::move(result).error();
     if (run.error->message.empty())
-      run.error->message = fmt::format(
-          "the program '{}' was {} after {} ms", request.arguments[0],
-          run.error->code == Code::kCancelled ? "cancelled" : "still running at the deadline",
-          run.milliseconds);
+      run.error->message = fmt::format("the program '{}' was {}, after {} ms",
+                                       request.child.arguments[0], end, run.milliseconds);
     return run;
   }
   run.exit_status = result->exit_status;
@@ -94,25 +124,25 @@ int32_t process_run(const muster_call_v1* call, const muster_process_request_v1*
     if (result == nullptr || result->struct_size < sizeof(muster_process_result_v1))
       return fail(error,
                   {Code::kInvalidArgument, "the result is NULL or its struct_size is not set", {}});
-    Result<ChildRequest> wanted = read_request(request);
+    Result<ProgramRequest> wanted = read_request(request);
     if (!wanted) return fail(error, std::move(wanted).error());
+    std::vector<std::string>& arguments = wanted->child.arguments;
 
     Session& session = known->session();
     RecordedRun run;
     if (session.mode() == Session::Mode::kReplay) {
-      for (std::string& argument : wanted->arguments) argument = session.secrets().redact(argument);
-      Result<RecordedRun> recorded = session.recording()->run(known->path(), wanted->arguments);
+      for (std::string& argument : arguments) argument = session.secrets().redact(argument);
+      Result<RecordedRun> recorded = session.recording()->run(known->path(), arguments);
       if (!recorded) return fail(error, std::move(recorded).error());
       run = *std::move(recorded);
       known->skip(run.milliseconds * 1'000'000);
-    } else if (wanted->terminal && !has_terminal()) {
+    } else if (wanted->child.terminal && !has_terminal()) {
       return fail(error, {Code::kFailedPrecondition,
                           "standard input is no terminal, or another program has it",
                           {}});
     } else {
       const std::string before = known->progress();
-      known->set_progress(
-          fmt::format("the program {}", session.secrets().redact(wanted->arguments[0])));
+      known->set_progress(fmt::format("the program {}", session.secrets().redact(arguments[0])));
       run = run_live(*known, *wanted);
       known->set_progress(before);
       if (session.mode() == Session::Mode::kRecord)

@@ -205,7 +205,8 @@ AT(muster_process_request_v1, argument_count, 24);
 AT(muster_process_request_v1, environment, 32);
 AT(muster_process_request_v1, environment_count, 40);
 AT(muster_process_request_v1, maximum_output_size, 48);
-SIZE(muster_process_request_v1, 56);
+AT(muster_process_request_v1, timeout_ns, 56);
+SIZE(muster_process_request_v1, 64);
 
 /* muster_process_result_v1 */
 AT(muster_process_result_v1, struct_size, 0);

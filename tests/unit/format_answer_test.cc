@@ -286,5 +286,19 @@ TEST_CASE("explain tells sizes in their unit, statuses, and messages of several 
   CHECK(has(text, "\x1b[31m199\x1b[0m, 1 ms, 3.0 MiB\n"));
 }
 
+TEST_CASE("explain tells programs with their end, and counts them beside the requests") {
+  SourceRecord source{"cluster", "x", "OK", "", 1, 1, {}};
+  source.requests = {{"", "fetch get-token", "", 0, "", 12},
+                     {"GET", "u", "", 200, "", 1, 1023, 1},
+                     {"", "fetch get-token", "", 7, "", 3},
+                     {"", "gone", "", 0, "there is no such program", 0}};
+  const std::string text = render_sources_explain({source}, true);
+  CHECK(has(text, "1 task, 1 ms, 1 request, 3 programs\n"));
+  CHECK(has(text, "    ran fetch get-token\n      \x1b[32mexit status 0\x1b[0m, 12 ms\n"));
+  CHECK(has(text, "    ran fetch get-token\n      \x1b[31mexit status 7\x1b[0m, 3 ms\n"));
+  CHECK(has(text, "    ran gone\n      \x1b[31mthere is no such program\x1b[0m, 0 ms\n"));
+  CHECK(has(render_sources_json({source}), "\"requests\": 1"));
+}
+
 }  // namespace
 }  // namespace muster

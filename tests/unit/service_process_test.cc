@@ -19,9 +19,11 @@ struct Ran {
   int32_t code;
 
   Ran(World& world, const std::vector<const char*>& arguments, uint64_t flags = 0,
-      const std::vector<const char*>& environment = {}, uint64_t maximum = 0) {
+      const std::vector<const char*>& environment = {}, uint64_t maximum = 0, int64_t timeout = 0,
+      uint64_t struct_size = sizeof(muster_process_request_v1)) {
     muster_process_request_v1 request{};
-    request.struct_size = sizeof request;
+    request.struct_size = struct_size;
+    request.timeout_ns = timeout;
     request.flags = flags;
     request.arguments = arguments.data();
     request.argument_count = arguments.size();
@@ -146,6 +148,22 @@ TEST_CASE(
   World cancelled;
   cancelled.cancel.cancel();
   CHECK(Ran(cancelled, {"sleep", "30"}).code == MUSTER_E_CANCELLED);
+}
+
+TEST_CASE("a program's own time is over before the call's, and who does not know of it sets none") {
+  World world;
+  const int64_t took = milliseconds_of([&] {
+    const Ran ran(world, {"sleep", "30"}, 0, {}, 0, 100 * kMillisecond);
+    CHECK(ran.code == MUSTER_E_DEADLINE_EXCEEDED);
+    CHECK(contains(ran.error.error.message,
+                   "the program 'sleep' was still running when its time was over, after 1"));
+  });
+  CHECK(took < 600);
+  CHECK(Ran(world, {"true"}, 0, {}, 0, 5000 * kMillisecond).code == MUSTER_OK);
+  const Ran older(world, {"sh", "-c", "sleep 0.2; echo done"}, 0, {}, 0, 1,
+                  offsetof(muster_process_request_v1, timeout_ns));
+  CHECK(older.output() == "done\n");
+  CHECK(Ran(world, {"true"}, 0, {}, 0, -1).code == MUSTER_E_INVALID_ARGUMENT);
 }
 
 TEST_CASE("more output than may be is refused, and a flood of errors keeps its end") {

@@ -199,6 +199,7 @@ struct Program {
   std::vector<std::string> environment;  // "NAME=value"
   uint64_t flags = 0;
   uint64_t maximum_output_size = 0;  // 0: the core's
+  int64_t timeout_ns = 0;            // 0: the call's deadline alone
 };
 
 /** What a program that ended said; the texts live until the call ends. */
@@ -368,6 +369,7 @@ class Call {
     request.environment = environment.data();
     request.environment_count = environment.size();
     request.maximum_output_size = program.maximum_output_size;
+    request.timeout_ns = program.timeout_ns;
     muster_process_result_v1 result = {};
     result.struct_size = sizeof result;
     const int32_t code = process->run(call_, &request, &result, error_);

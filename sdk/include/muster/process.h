@@ -4,8 +4,8 @@
  * say. Part of the interface of <muster/plugin.h>; its rules hold.
  *
  * The core does the rest: the program gets no file descriptor of this process but its standard streams, is ended at
- * the call's deadline or cancel (SIGTERM, then SIGKILL, with all that it started and that stayed in its process group), and is
- * recorded. A replay starts nothing.
+ * the call's deadline, at its cancel, or after the request's timeout_ns (SIGTERM, then SIGKILL, with all that it started and that
+ * stayed in its process group), and is recorded. A replay starts nothing.
  */
 #ifndef MUSTER_PROCESS_H
 #define MUSTER_PROCESS_H
@@ -40,6 +40,8 @@ typedef struct muster_process_request_v1 {
   uint64_t environment_count;
   uint64_t
       maximum_output_size; /* 0: 1 MiB. Longer is MUSTER_E_RESOURCE_EXHAUSTED, and ends the program */
+  int64_t
+      timeout_ns; /* how long it may run, beside the call's deadline, which a watch has not; 0: the call's alone. An older core does not look at it */
 } muster_process_request_v1;
 
 /** The caller sets struct_size and zeroes the rest; run fills it. The texts live until the call ends. */
@@ -64,7 +66,7 @@ typedef struct muster_process_v1 {
    * Runs a program and waits for its end; what it started may live on (but its output is not waited for). MUSTER_OK means that it
    * ran, whatever its exit status. Otherwise `error` says: MUSTER_E_NOT_FOUND (no such program), MUSTER_E_PERMISSION_DENIED (it may not be
    * executed), MUSTER_E_FAILED_PRECONDITION, MUSTER_E_RESOURCE_EXHAUSTED, MUSTER_E_UNAVAILABLE (it cannot be started now),
-   * MUSTER_E_DEADLINE_EXCEEDED, MUSTER_E_CANCELLED, MUSTER_E_INVALID_ARGUMENT. [call]
+   * MUSTER_E_DEADLINE_EXCEEDED (the call's or the request's own), MUSTER_E_CANCELLED, MUSTER_E_INVALID_ARGUMENT. [call]
    */
   int32_t (*run)(const muster_call_v1 *call, const muster_process_request_v1 *request,
                  muster_process_result_v1 *result, muster_error *error);

@@ -288,6 +288,7 @@ int32_t run(const muster_call_v1* call, const muster_process_request_v1* r,
     program.environment[entry.substr(0, entry.find('='))] = entry.substr(entry.find('=') + 1);
   }
   program.flags = r->flags;
+  program.timeout_ns = r->timeout_ns;
   core.answer.programs.push_back(program);
   Run ran;
   if (core.world.run) {

@@ -40,6 +40,7 @@ struct Program {
   std::vector<std::string> arguments;
   std::map<std::string, std::string> environment;
   uint64_t flags = 0;
+  int64_t timeout_ns = 0;
 };
 
 // What comes of it: an end, or (code) a failure to run it.
