@@ -4,7 +4,9 @@
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 #include <simdjson.h>
+#include <yaml-cpp/yaml.h>
 
+#include "plugins/kubernetes/kubeconfig_yaml.h"
 #include "plugins/support/base64.h"
 #include "plugins/support/rfc3339.h"
 #include "plugins/support/text.h"
@@ -17,6 +19,9 @@ using support::quote;
 // A credential is not used in its last seconds: the request must still arrive with it.
 constexpr int64_t kMargin_s = 10;
 constexpr size_t kShownError = 1000;
+// A watch has no deadline that would end a program that hangs. One that may ask a person has longer.
+constexpr int64_t kTime_ns = 60'000'000'000;
+constexpr int64_t kTimeWithTerminal_ns = 300'000'000'000;
 
 sdk::Failure refused(std::string message) {
   return {MUSTER_E_UNAUTHENTICATED, std::move(message), {}};
@@ -46,8 +51,27 @@ std::string behind(std::string_view error_output) {
   return ": " + std::string(said);
 }
 
+// As client-go tells the two apart.
+bool is_json(std::string_view text) { return support::trimmed(text).starts_with('{'); }
+
+// What was printed as JSON, with what simdjson needs behind it; "" when it is neither JSON nor YAML.
+std::string json_of_output(std::string_view text) {
+  std::string json;
+  if (is_json(text)) {
+    json = text;
+  } else if (support::is_text(text)) {
+    try {
+      json = json_of(YAML::Load(std::string(text))).value_or("");
+    } catch (const YAML::Exception&) {
+      return "";
+    }
+  }
+  json.reserve(json.size() + simdjson::SIMDJSON_PADDING);
+  return json;
+}
+
 // The secrets as they stand in what was printed, which a recording keeps: JSON has many ways to write one text.
-void mark_as_printed(std::string_view output, sdk::Call& call) {
+void mark_as_printed_json(std::string_view output, sdk::Call& call) {
   simdjson::ondemand::parser parser;
   simdjson::ondemand::document document;
   for (const char* key : {"token", "clientKeyData"}) {
@@ -56,6 +80,21 @@ void mark_as_printed(std::string_view output, sdk::Call& call) {
              .get(document) &&
         !document["status"][key].raw_json_token().get(raw) && raw.size() > 2)
       call.mark_secret(raw.substr(1, raw.rfind('"') - 1));
+  }
+}
+
+// The same of a program that printed YAML: a text of several lines stands there in pieces. Where the secrets do not stand there as
+// they are, nothing of it may be kept.
+void mark_as_printed_yaml(std::string_view output, const ExecCredential& credential,
+                          sdk::Call& call) {
+  std::vector<std::string> secrets;
+  for (const std::string& secret : {credential.token, credential.key_pem})
+    add_secret(secret, secrets);
+  for (const std::string& secret : secrets) {
+    call.mark_secret(secret);
+    if (secret.find_first_of(" \n") == std::string::npos &&
+        output.find(secret) == std::string_view::npos)
+      call.mark_secret(output);
   }
 }
 
@@ -120,8 +159,10 @@ sdk::Result<ExecCredential> read_exec_credential(std::string_view text,
   simdjson::dom::parser parser;
   simdjson::dom::element document;
   simdjson::dom::object root, status;
-  if (parser.parse(text.data(), text.size(), false).get(document) || document.get(root))
-    return refused(text.empty() ? "printed nothing" : "did not print a JSON object");
+  if (support::trimmed(text).empty()) return refused("printed nothing");
+  const std::string json = json_of_output(text);
+  if (parser.parse(json.data(), json.size(), false).get(document) || document.get(root))
+    return refused("did not print an object, as JSON or YAML");
   std::string kind, version;
   if (!text_of(root, "kind", kind) || kind != "ExecCredential")
     return refused("did not print an ExecCredential");
@@ -171,6 +212,7 @@ sdk::Result<ExecCredential> exec_credential(const Chosen& chosen, const std::str
   program.environment.push_back("KUBERNETES_EXEC_INFO=" +
                                 exec_info(exec, chosen.cluster, ca_pem, terminal));
   if (terminal) program.flags = MUSTER_PROCESS_TERMINAL;
+  program.timeout_ns = terminal ? kTimeWithTerminal_ns : kTime_ns;
 
   std::string asked;
   for (const auto* texts : {&program.arguments, &program.environment})
@@ -196,6 +238,11 @@ sdk::Result<ExecCredential> exec_credential(const Chosen& chosen, const std::str
     std::string hint = fmt::format("{} gets its credentials from it", who);
     if (absent && !exec.install_hint.empty())
       hint += "\n" + std::string(support::trimmed(exec.install_hint));
+    if (failure.code == MUSTER_E_DEADLINE_EXCEEDED)
+      hint += fmt::format(
+          "; it has {} seconds, and no longer than the call: run it by hand to see what it waits "
+          "for",
+          program.timeout_ns / 1'000'000'000);
     return std::move(failure).with("hint", std::move(hint));
   }
   if (run->exit_status != 0) {
@@ -213,7 +260,11 @@ sdk::Result<ExecCredential> exec_credential(const Chosen& chosen, const std::str
     return failure;
   }
   mark(*credential);
-  mark_as_printed(run->output, call);
+  if (is_json(run->output)) {
+    mark_as_printed_json(run->output, call);
+  } else {
+    mark_as_printed_yaml(run->output, *credential, call);
+  }
   if (run->keep) cache = {asked, *credential};
   return credential;
 }

@@ -23,7 +23,7 @@ struct ExecCredential {
 std::string exec_info(const KubeExec& exec, const KubeCluster& cluster, const std::string& ca_pem,
                       bool interactive);
 
-// Reads what it printed, which has 64 readable bytes behind it. The failure has no words of the text in it: it may be a secret.
+// Reads what it printed: JSON where it begins with '{', else YAML. The failure has no words of the text in it: it may be a secret.
 sdk::Result<ExecCredential> read_exec_credential(std::string_view text,
                                                  const std::string& api_version);
 

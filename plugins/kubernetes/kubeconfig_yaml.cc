@@ -68,17 +68,6 @@ std::string text_of(const YAML::Node& map, const char* key) {
   return node.IsDefined() && node.IsScalar() ? node.Scalar() : "";
 }
 
-// A value that stands on several lines of the file is several texts there, so each piece of it is a secret.
-void add_secret(const std::string& value, std::vector<std::string>& secrets) {
-  if (value.empty()) return;
-  secrets.push_back(value);
-  for (size_t at = 0; (at = value.find_first_not_of(" \n", at)) != std::string::npos;) {
-    const size_t end = std::min(value.find_first_of(" \n", at), value.size());
-    if (end - at >= kShortestPiece) secrets.push_back(value.substr(at, end - at));
-    at = end;
-  }
-}
-
 // Whether what has this name is a credential: id-token, CLIENT_SECRET, --password. Taking every value would hide
 // common words ("default") everywhere.
 bool names_secret(std::string name) {
@@ -111,6 +100,16 @@ std::optional<std::string> json_of(const YAML::Node& node) {
   Writer writer(out);
   if (!write(node, writer, out, 0)) return std::nullopt;
   return std::string(out.GetString(), out.GetSize());
+}
+
+void add_secret(const std::string& value, std::vector<std::string>& secrets) {
+  if (value.empty()) return;
+  secrets.push_back(value);
+  for (size_t at = 0; (at = value.find_first_not_of(" \n", at)) != std::string::npos;) {
+    const size_t end = std::min(value.find_first_of(" \n", at), value.size());
+    if (end - at >= kShortestPiece) secrets.push_back(value.substr(at, end - at));
+    at = end;
+  }
 }
 
 void add_user_secrets(const YAML::Node& user, std::vector<std::string>& secrets) {

@@ -112,6 +112,42 @@ class Exec(unittest.TestCase):
             if KUBECTL:
                 self.assertEqual(here.kubectl().stdout, "pod/w-0\n")
 
+    def test_a_credential_may_be_printed_as_YAML_and_a_recording_of_it_has_no_secret(self):
+        with world(PODS) as sim:
+            here = World(sim)
+            head = f"# as kubectl takes it\napiVersion: {here.version}\nkind: ExecCredential\nstatus:\n"
+            with open(sim.ready["client_certificate"]) as cert, open(sim.ready["client_key"]) as key:
+                pair = [text.read().replace("\n", "\n    ").rstrip(" ") for text in (cert, key)]
+            secrets = [line.strip() for line in pair[1].split("\n") if len(line.strip()) == 64]
+            self.assertTrue(secrets)
+            for status, hidden in ((f"  token: {sim.token}\n  expirationTimestamp: 2100-01-01T00:00:00Z\n", [sim.token]),
+                                   (f"  clientCertificateData: |\n    {pair[0]}  clientKeyData: |\n    {pair[1]}", secrets)):
+                with self.subTest(status=status[:20]):
+                    write(here.program + ".print", head + status)
+                    path = os.path.join(sim.folder.name, "recording")
+                    run = here.ask("--record", path)
+                    self.assertEqual(run.answer and run.cluster(), FOUND, run)
+                    if KUBECTL:
+                        self.assertEqual(here.kubectl().stdout, "pod/w-0\n")
+                    with open(path) as file:
+                        text = file.read()
+                    self.assertIn("ExecCredential", text)
+                    self.assertEqual([secret for secret in hidden if secret in text], [])
+                    again = here.ask("--replay", path)
+                    self.assertEqual((again.code, again.out), (0, run.out), again)
+
+    def test_explain_shows_the_program_and_how_it_ended_in_a_replay_too(self):
+        with world(PODS) as sim:
+            here = World(sim)
+            path = os.path.join(sim.folder.name, "recording")
+            for run in (here.ask("--record", path, verb="explain"), here.ask("--replay", path, verb="explain")):
+                self.assertEqual(run.code, 0, run)
+                self.assertRegex(run.out, r"1 request, 1 program\n +ran /\S+/fetch get-token two words\n +exit status 0, \d+ ms\n +GET http")
+            write(here.program, "#!/bin/sh\nexit 7\n", 0o755)
+            run = here.ask(verb="explain")
+            self.assertEqual(run.code, 13, run)
+            self.assertRegex(run.all, r"ran /\S+/fetch get-token two words\n +exit status 7, \d+ ms")
+
     def test_a_refused_credential_is_fetched_once_more_and_no_oftener(self):
         with world(PODS) as sim:
             here = World(sim)

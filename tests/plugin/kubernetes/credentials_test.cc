@@ -89,6 +89,57 @@ TEST_CASE("a credential program's certificate is sent, as plain PEM, beside its 
   CHECK(sent(answer) == "Bearer t-1");
 }
 
+TEST_CASE("a credential may be printed as YAML, and the secrets in it are secrets") {
+  const std::string head = "apiVersion: client.authentication.k8s.io/v1\nkind: ExecCredential\n";
+  const auto print = [&](const std::string& status) {
+    return ask("kubernetes", "{}", with("exec: {" + kV1 + "command: x}", head + status));
+  };
+  const auto has = [](const Answer& answer, const std::string& secret) {
+    return std::count(answer.secrets.begin(), answer.secrets.end(), secret) > 0;
+  };
+  const Answer plain =
+      print("status:\n  token: t-1\n  expirationTimestamp: 2027-01-31T12:00:00Z\n");
+  REQUIRE_MESSAGE(plain.code == MUSTER_OK, plain.message);
+  CHECK(sent(plain) == "Bearer t-1");
+  CHECK(has(plain, "t-1"));
+  CHECK_FALSE(
+      has(plain, head + "status:\n  token: t-1\n  expirationTimestamp: 2027-01-31T12:00:00Z\n"));
+
+  const std::string piece(64, 'k');
+  const Answer block = print(
+      "status:\n  clientCertificateData: |\n    -----BEGIN CERTIFICATE-----\n"
+      "  clientKeyData: |\n    -----BEGIN KEY-----\n    " +
+      piece + "\n    -----END KEY-----\n");
+  REQUIRE_MESSAGE(block.code == MUSTER_OK, block.message);
+  CHECK(block.requests.at(0).key_pem == "-----BEGIN KEY-----\n" + piece + "\n-----END KEY-----\n");
+  CHECK(has(block, piece));
+
+  // The recording must not have it in the form that was printed either.
+  const std::string escaped = "status: {token: \"secret-\\x41-secret-token\"}\n";
+  const Answer odd = print(escaped);
+  CHECK(sent(odd) == "Bearer secret-A-secret-token");
+  CHECK(has(odd, head + escaped));
+  CHECK(print("status: {token: 12345}\n").message ==
+        "~/.kube/config:3:32: user 'u': the program 'x' printed an ExecCredential whose status has "
+        "a field that is no text");
+}
+
+TEST_CASE("a program has a minute, with a terminal five, and one that takes longer is told") {
+  World world = with("exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: x}",
+                     credential(R"({"token": "t-1"})", "v1beta1"));
+  CHECK(ask("kubernetes", "{}", world).programs.at(0).timeout_ns == 60'000'000'000);
+  world.terminal = true;
+  CHECK(ask("kubernetes", "{}", world).programs.at(0).timeout_ns == 300'000'000'000);
+  world.run = [](const Program&) {
+    return Run{0, "", "", MUSTER_E_DEADLINE_EXCEEDED, "the program 'x' was still running"};
+  };
+  const Answer answer = ask("kubernetes", "{}", world);
+  CHECK(answer.code == MUSTER_E_DEADLINE_EXCEEDED);
+  CHECK(answer.details.at("hint") ==
+        "~/.kube/config:3:32: user 'u' gets its credentials from it; it has 300 seconds, and no "
+        "longer than the call: run it by hand to see what it waits for");
+}
+
 TEST_CASE("with provideClusterInfo the program is told all about the cluster") {
   const Answer answer = ask(
       "kubernetes", "{}",
@@ -256,8 +307,15 @@ TEST_CASE(
   };
   for (const Case& wrong : {
            Case{"", "printed nothing"},
-           Case{"a-bare-token", "did not print a JSON object"},
-           Case{"[]", "did not print a JSON object"},
+           Case{" \n", "printed nothing"},
+           Case{"a-bare-token", "did not print an object, as JSON or YAML"},
+           Case{"[]", "did not print an object, as JSON or YAML"},
+           Case{R"({"kind": "ExecCredential", status: secret})",
+                "did not print an object, as JSON or YAML"},
+           Case{"kind: [secret", "did not print an object, as JSON or YAML"},
+           Case{"kind: ExecCredential\nstatus: {token: secret}\n",
+                "printed an ExecCredential of apiVersion '', and "
+                "'client.authentication.k8s.io/v1' was asked for"},
            Case{R"({"kind": "Pod"})", "did not print an ExecCredential"},
            Case{credential(R"({"token": "secret"})", "v1beta1"),
                 "printed an ExecCredential of apiVersion 'client.authentication.k8s.io/v1beta1', "
