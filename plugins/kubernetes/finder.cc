@@ -152,25 +152,6 @@ void read_volcano_job(element root, Plan& plan) {
   }
 }
 
-// How the object itself has ended: batch and Kubeflow say it as a condition, Volcano as a phase.
-std::string how_ended(element root) {
-  array conditions;
-  if (!root.at_pointer("/status/conditions").get_array().get(conditions)) {
-    for (const element condition : conditions) {
-      const std::string_view type = text_at(condition, "/type");
-      if (text_at(condition, "/status") != "True") continue;
-      if (type != "Complete" && type != "Completed" && type != "Succeeded" && type != "Failed")
-        continue;
-      const std::string_view reason = text_at(condition, "/reason");
-      return reason.empty() ? std::string(type) : fmt::format("{}: {}", type, reason);
-    }
-  }
-  const std::string_view phase = text_at(root, "/status/state/phase");
-  for (const char* end : {"Completed", "Failed", "Aborted", "Terminated"})
-    if (phase == end) return std::string(phase);
-  return "";
-}
-
 // A LabelSelector as the server takes it in a query.
 std::string selector_of(element root) {
   std::string out;
@@ -207,7 +188,39 @@ std::string selector_of(element root) {
   return out;
 }
 
+// The controller's reference.
+std::string controller_of(element root) {
+  array owners;
+  if (root.at_pointer("/metadata/ownerReferences").get_array().get(owners)) return "";
+  for (const element owner : owners)
+    if (true_at(owner, "/controller"))
+      return fmt::format("{}/{}", text_at(owner, "/kind"), text_at(owner, "/name"));
+  return "";
+}
+
+constexpr Maker kTrainJob = {"TrainJob", "/apis/trainer.kubeflow.org/v1alpha1",
+                             "trainer.kubeflow.org", "trainjobs"};
+
 }  // namespace
+
+// Batch and Kubeflow say it as a condition, Volcano as a phase.
+std::string how_ended(element root) {
+  array conditions;
+  if (!root.at_pointer("/status/conditions").get_array().get(conditions)) {
+    for (const element condition : conditions) {
+      const std::string_view type = text_at(condition, "/type");
+      if (text_at(condition, "/status") != "True") continue;
+      if (type != "Complete" && type != "Completed" && type != "Succeeded" && type != "Failed")
+        continue;
+      const std::string_view reason = text_at(condition, "/reason");
+      return reason.empty() ? std::string(type) : fmt::format("{}: {}", type, reason);
+    }
+  }
+  const std::string_view phase = text_at(root, "/status/state/phase");
+  for (const char* end : {"Completed", "Failed", "Aborted", "Terminated"})
+    if (phase == end) return std::string(phase);
+  return "";
+}
 
 const std::vector<Finder>& finders() {
   static const std::vector<Finder> table = {
@@ -221,10 +234,10 @@ const std::vector<Finder>& finders() {
        false, false, "{name}-{group}-{index}", "{name}-{group}", read_leader_worker_set},
       {"statefulset", "StatefulSet", "/apis/apps/v1", "apps", "statefulsets", nullptr, false, true,
        true, "{name}-{index}", nullptr, read_stateful_set},
-      // A TrainJob's roles and counts are those of the JobSet that it makes, which has its name.
+      // A TrainJob's roles, counts and end are those of the JobSet that it makes, which has its name.
       {"trainjob", "JobSet of TrainJob", "/apis/jobset.x-k8s.io/v1alpha2", "jobset.x-k8s.io",
        "jobsets", "jobset.sigs.k8s.io/jobset-name", true, false, false,
-       "{name}-{role}-{group}-{index}", nullptr, read_trainjob},
+       "{name}-{role}-{group}-{index}", nullptr, read_trainjob, &kTrainJob},
       {"pytorchjob", "PyTorchJob", "/apis/kubeflow.org/v1", "kubeflow.org", "pytorchjobs",
        "training.kubeflow.org/job-name", true, true, false, "{name}-{role}-{index}", nullptr,
        read_pytorch_job},
@@ -258,6 +271,7 @@ sdk::Result<Plan> read_plan(const Finder& finder, const std::string& name, std::
     finder.read(root, plan);
     plan.deleting = !text_at(root, "/metadata/deletionTimestamp").empty();
     plan.ended = how_ended(root);
+    plan.controller = controller_of(root);
     plan.selector =
         finder.label == nullptr ? selector_of(root) : fmt::format("{}={}", finder.label, name);
   } catch (const Wrong& why) {

@@ -32,7 +32,13 @@ struct Plan {
   std::vector<Role> roles;   // in the order of ranks over all of them
   bool suspended = false;
   bool deleting = false;
-  std::string ended;  // "Complete", "Failed: BackoffLimitExceeded"; "" while it goes on
+  std::string ended;       // "Complete", "Failed: BackoffLimitExceeded"; "" while it goes on
+  std::string controller;  // "TrainJob/train": what made it; "" for none
+};
+
+// An object that makes the one which is read, under its own name: asked for where that one is not there.
+struct Maker {
+  const char *kind, *path, *group, *resource;  // as of a Finder
 };
 
 struct Finder {
@@ -50,6 +56,7 @@ struct Finder {
   const char* leader_place;  // where index 0 of a group is called otherwise; or null
   // Reads the roles out of the object.
   void (*read)(simdjson::dom::element object, Plan& plan);
+  const Maker* maker = nullptr;  // or null: people name the object itself
 };
 
 // All of them, in the order in which the README has them.
@@ -57,6 +64,9 @@ const std::vector<Finder>& finders();
 
 // The plan of an object. DATA_LOSS when the JSON is no such object.
 sdk::Result<Plan> read_plan(const Finder& finder, const std::string& name, std::string_view json);
+
+// How an object itself has ended, as in Plan; "" while it goes on.
+std::string how_ended(simdjson::dom::element object);
 
 // What the pod of a place is called, or begins with: "train-worker-0-3".
 std::string place_name(const Finder& finder, const std::string& name, const Role& role,

@@ -4,6 +4,8 @@
 
 #include "plugins/kubernetes/list.h"
 #include "plugins/kubernetes/places.h"
+#include "plugins/kubernetes/refusal.h"
+#include "plugins/kubernetes/train_job.h"
 #include "plugins/support/text.h"
 
 namespace muster::kubernetes {
@@ -51,13 +53,52 @@ Question ObjectFinder::watch_question() const {
 
 sdk::Result<Plan> ObjectFinder::read() const {
   auto response = ask_server(access_, question(), call_);
-  if (!response) return std::move(response).failure();
+  if (!response) return why_not_there(std::move(response).failure());
   return read(response->body());
+}
+
+sdk::Failure ObjectFinder::why_not_there(sdk::Failure failure) const {
+  const Maker* maker = finder_.maker;
+  if (maker == nullptr || failure.code != MUSTER_E_NOT_FOUND) return failure;
+  Question question;
+  question.path =
+      fmt::format("{}/namespaces/{}/{}/{}", maker->path, percent_encoded(access_.name_space),
+                  maker->resource, percent_encoded(options_.object));
+  question.what = fmt::format("{} {}", maker->kind, quote(options_.object));
+  question.verb = "get";
+  question.resource = fmt::format("{}.{}", maker->resource, maker->group);
+  question.look = fmt::format("kubectl get {} {} -n {}", question.resource, options_.object,
+                              access_.name_space);
+  question.pointer = pointer_of(finder_);
+  auto response = ask_server(access_, question, call_);
+  if (!response) {
+    sdk::Failure of_maker = std::move(response).failure();
+    if (of_maker.code != MUSTER_E_PERMISSION_DENIED) return of_maker;
+    failure.message +=
+        fmt::format("; whether {} is there is not known: {}", question.what, of_maker.message);
+    return failure;
+  }
+  auto why = why_no_job_set(options_.object, response->body());
+  if (!why) return std::move(why).failure().with("endpoint", access_.server);
+  failure.message = fmt::format("{} {} has no JobSet: {} ({}, server {})", question.what,
+                                place_of(access_), *why, access_.origin, access_.server);
+  for (auto& detail : failure.details)
+    if (detail.first == "hint") detail.second = fmt::format("{} -o yaml", question.look);
+  return failure;
 }
 
 sdk::Result<Plan> ObjectFinder::read(std::string_view json) const {
   auto plan = read_plan(finder_, options_.object, json);
   if (!plan) return std::move(plan).failure().with("endpoint", access_.server);
+  const Maker* maker = finder_.maker;
+  if (maker != nullptr && plan->controller != fmt::format("{}/{}", maker->kind, options_.object))
+    return sdk::Failure{
+        MUSTER_E_NOT_FOUND,
+        fmt::format("JobSet {} {} was made by no {} of its name ({}, server {})",
+                    quote(options_.object), place_of(access_), maker->kind, access_.origin,
+                    access_.server),
+        {{"hint", "the option 'jobset' finds a JobSet that nobody made, by its name"},
+         {"endpoint", access_.server}}};
   return plan;
 }
 

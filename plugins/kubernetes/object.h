@@ -33,7 +33,7 @@ class ObjectFinder {
   // All of them outlive this.
   ObjectFinder(const Access& access, const Options& options, sdk::Call& call);
 
-  // Asks for the object.
+  // Asks for the object; where it is not there, for its maker, which says why.
   sdk::Result<Plan> read() const;
   // The same out of its JSON.
   sdk::Result<Plan> read(std::string_view json) const;
@@ -51,6 +51,8 @@ class ObjectFinder {
   const std::string& look() const { return look_; }
 
  private:
+  sdk::Failure why_not_there(sdk::Failure failure) const;
+
   const Finder& finder_;
   const Access& access_;
   const Options& options_;

@@ -69,6 +69,8 @@ std::vector<Permission> needed_permissions(const Options& options, bool watching
   }
   if (watching)
     for (Permission& one : needed) one.verbs.emplace_back("watch");
+  if (finder != nullptr && finder->maker != nullptr)
+    needed.push_back({finder->maker->group, finder->maker->resource, {"get"}});
   return needed;
 }
 

@@ -17,6 +17,7 @@ NUMBERS = itertools.count()
 # The objects that are no part of Kubernetes, as much of their definitions as it takes to store them.
 DEFINITIONS = (("jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets"),
                ("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "leaderworkersets"),
+               ("trainer.kubeflow.org", "v1alpha1", "TrainJob", "trainjobs"),
                ("kubeflow.org", "v1", "PyTorchJob", "pytorchjobs"),
                ("kubeflow.org", "v1", "TFJob", "tfjobs"),
                ("batch.volcano.sh", "v1alpha1", "Job", "jobs"))
@@ -54,11 +55,10 @@ class Finders(unittest.TestCase):
     def setUp(self):
         self.namespace = server.namespace(self.id().rsplit(".", 1)[1][5:].replace("_", "-").lower()[:63].strip("-"))
 
-    def make(self, api, kind, plural, spec, name="train"):
+    def make(self, api, kind, plural, spec, name="train", owner=None):
         """The uid of a new object."""
-        self.api, self.kind = api, kind
         return server.must("POST", f"/apis/{api}/namespaces/{self.namespace}/{plural}", {
-            "apiVersion": api, "kind": kind, "metadata": {"name": name}, "spec": spec})["metadata"]["uid"]
+            "apiVersion": api, "kind": kind, "metadata": {"name": name, **(owner or {})}, "spec": spec})["metadata"]["uid"]
 
     def pod(self, name, ip, labels, owner=None, **more):
         server.pod(self.namespace, name, labels, ip, **(owner or {}), **more)
@@ -111,6 +111,29 @@ class Finders(unittest.TestCase):
             "driver": ["10.8.0.1:8470"], "slice": [f"10.8.0.{n}:8470" for n in range(2, 6)]})
         self.assertEqual(self.found("jobset=train", "as_job=worker")["cluster"],
                          {"worker": [f"10.8.0.{n}:8470" for n in range(1, 6)]})
+
+    def test_a_TrainJob_by_the_JobSet_that_it_made_and_without_one_by_what_it_says_itself(self):
+        words = lambda: ask(server, None, options=[f"namespace={self.namespace}", "trainjob=train"])
+        self.assertIn("there is no TrainJob 'train' in namespace", words().err)
+        api = "trainer.kubeflow.org/v1alpha1"
+        made = self.make(api, "TrainJob", "trainjobs", {
+            "suspend": True, "runtimeRef": {"name": "torch-distributed", "kind": "ClusterTrainingRuntime"}, "trainer": {"numNodes": 2}})
+        self.found("trainjob=train", code=11)
+        self.assertIn("has no JobSet: it is suspended; it is to have 2 nodes of ClusterTrainingRuntime 'torch-distributed'", words().err)
+        step = "trainer.kubeflow.org/trainjob-ancestor-step"
+        jobs = [{"name": name, "replicas": 1, "template": {"metadata": {"labels": {step: label}}, "spec": {
+            "parallelism": count, "completions": count, "completionMode": "Indexed", "template": TEMPLATE}}}
+                for name, label, count in (("model-initializer", "model-initializer", 1), ("node", "trainer", 2))]
+        uid = self.make("jobset.x-k8s.io/v1alpha2", "JobSet", "jobsets", {"replicatedJobs": jobs}, owner=owned("TrainJob", "train", made, api))
+        for role, index, ip in (("model-initializer", 0, "10.8.0.9"), ("node", 1, "10.8.0.2")):
+            self.pod(f"train-{role}-0-{index}-x", ip, {
+                "jobset.sigs.k8s.io/jobset-name": "train", "jobset.sigs.k8s.io/jobset-uid": uid,
+                "jobset.sigs.k8s.io/replicatedjob-name": role, "jobset.sigs.k8s.io/job-index": "0",
+                "batch.kubernetes.io/job-completion-index": str(index)}, owned("Job", f"train-{role}-0", f"job-{role}"))
+        answer = self.found("trainjob=train", code=10)
+        self.assertEqual([(t["index"], t["address"]) for t in answer["tasks"]], [(1, "10.8.0.2:8470")])
+        self.assertEqual(self.missing(answer), {"node": ["train-node-0-0"]})
+        self.assertEqual(answer["jobs"]["node"]["expected"], 2)
 
     def test_a_LeaderWorkerSet_group_by_group(self):
         self.make("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "leaderworkersets",
@@ -188,7 +211,7 @@ class Finders(unittest.TestCase):
         run = ask(server, None, options=[f"namespace={self.namespace}", "tfjob=train"])
         self.assertEqual((run.code, run.out), (11, ""), run)
         self.assertIn("this cluster does not know such objects", run.err)
-        define(*DEFINITIONS[3])
+        define(*next(one for one in DEFINITIONS if one[2] == "TFJob"))
 
 
 if __name__ == "__main__":

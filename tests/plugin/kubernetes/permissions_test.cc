@@ -53,7 +53,8 @@ TEST_CASE("each finder needs its object and the pods, in one namespace") {
   CHECK(needed(R"({"leaderworkerset": "t"})") ==
         "get leaderworkersets.leaderworkerset.x-k8s.io, list pods" + tail);
   CHECK(needed(R"({"statefulset": "t"})") == "get statefulsets.apps, list pods" + tail);
-  CHECK(needed(R"({"trainjob": "t"})") == "get jobsets.jobset.x-k8s.io, list pods" + tail);
+  CHECK(needed(R"({"trainjob": "t"})") ==
+        "get jobsets.jobset.x-k8s.io, list pods, get trainjobs.trainer.kubeflow.org" + tail);
   CHECK(needed(R"({"pytorchjob": "t"})") == "get pytorchjobs.kubeflow.org, list pods" + tail);
   CHECK(needed(R"({"tfjob": "t"})") == "get tfjobs.kubeflow.org, list pods" + tail);
   CHECK(needed(R"({"vcjob": "t"})") == "get jobs.batch.volcano.sh, list pods" + tail);
@@ -64,6 +65,9 @@ TEST_CASE("a watch needs the verb watch on all that is asked for") {
   CHECK(needed(R"({"job": "t"})", "ml:t", {}, true) ==
         "get jobs.batch, watch jobs.batch, list pods, watch pods in namespace ml for "
         "ServiceAccount ml:t");
+  CHECK(needed(R"({"trainjob": "t"})", "ml:t", {}, true) ==
+        "get jobsets.jobset.x-k8s.io, watch jobsets.jobset.x-k8s.io, list pods, watch pods, "
+        "get trainjobs.trainer.kubeflow.org in namespace ml for ServiceAccount ml:t");
   CHECK(needed(R"({"service": "t"})", "ml:t", {}, true) ==
         "list endpointslices.discovery.k8s.io, watch endpointslices.discovery.k8s.io in namespace "
         "ml for ServiceAccount ml:t");
