@@ -21,13 +21,6 @@ constexpr int64_t kSecond_ns = 1'000'000'000;
 // Quotas count by the minute, so these waits together cross into the next one.
 constexpr std::array<int64_t, 5> kWaits_s = {5, 10, 15, 20, 30};
 
-// Many members start in the same second, so each waits a time of its own: from three quarters to five quarters.
-int64_t jittered_ns(int64_t seconds) {
-  static thread_local std::minstd_rand random{std::random_device{}()};
-  return std::uniform_int_distribution<int64_t>(seconds * kSecond_ns / 4 * 3,
-                                                seconds * kSecond_ns / 4 * 5)(random);
-}
-
 std::optional<int64_t> retry_after_s(const sdk::Response& response) {
   const auto header = response.header("Retry-After");
   return header ? parse_digits(trimmed(*header), 86400) : std::nullopt;
@@ -87,7 +80,8 @@ class Asker {
     const auto* clock = call_.host().service<muster_clock_v1>(MUSTER_CLOCK_V1);
     const auto asked = retry_after_s(response);
     const int64_t wait_ns =
-        asked ? *asked * kSecond_ns : jittered_ns(kWaits_s[std::min(waits, kWaits_s.size() - 1)]);
+        asked ? *asked * kSecond_ns
+              : jittered_ns(kWaits_s[std::min(waits, kWaits_s.size() - 1)] * kSecond_ns);
     if (clock == nullptr || waits >= kWaits_s.size() ||
         clock->monotonic_ns(call_.get()) + wait_ns >= call_.get()->deadline_ns)
       return sdk::Failure{
@@ -183,6 +177,11 @@ class Asker {
 };
 
 }  // namespace
+
+int64_t jittered_ns(int64_t wait_ns) {
+  static thread_local std::minstd_rand random{std::random_device{}()};
+  return std::uniform_int_distribution<int64_t>(wait_ns / 4 * 3, wait_ns / 4 * 5)(random);
+}
 
 bool ApiError::rate_limited() const {
   return reason == "rateLimitExceeded" || reason == "userRateLimitExceeded" ||

@@ -38,6 +38,9 @@ struct Question {
   std::string look;    // the command with which a person looks for it
 };
 
+// A time near this one. Many members start in the same second, so each waits one of its own: from three quarters to five quarters.
+int64_t jittered_ns(int64_t wait_ns);
+
 // The answer with status 200. A rate limit (403, or 429, by its reason) is waited out, into the next minute, where the deadline allows it.
 // Other refusals become failures with the API's words: NOT_FOUND with the command that looks; PERMISSION_DENIED with the permission
 // and the command that gives the role, or switches the API on; UNAUTHENTICATED; RESOURCE_EXHAUSTED; UNAVAILABLE (5xx); INVALID_ARGUMENT (400).
