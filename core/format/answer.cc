@@ -82,7 +82,8 @@ void emit_job(Emitter& out, const JobStatus& job) {
   out.end_map();
 }
 
-void emit_attributes(Emitter& out, const Attributes& attributes) {
+template <typename All>
+void emit_attributes(Emitter& out, const All& attributes) {
   out.begin_map();
   for (const auto& [key, value] : attributes) {
     out.key(key);

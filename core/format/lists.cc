@@ -38,10 +38,10 @@ std::string render_hostfile(const Snapshot& snapshot) {
 std::string render_names(const Snapshot& snapshot) {
   std::string out;
   for (const auto& [job, task] : ranked_tasks(snapshot.spec)) {
-    if (task->name.empty() || task->name.get().find_first_of("\r\n") != std::string::npos) {
+    if (task->name.empty() || task->name.view().find_first_of("\r\n") != std::string::npos) {
       out += job->name + "/" + std::to_string(task->index);
     } else {
-      out += task->name;
+      out += task->name.view();
     }
     out += '\n';
   }

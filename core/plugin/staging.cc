@@ -4,6 +4,7 @@
 #include <muster/plugin.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -15,6 +16,7 @@ namespace {
 
 constexpr int64_t kIndexMaximum = std::numeric_limits<int32_t>::max();
 constexpr int64_t kUnranked = MUSTER_UNRANKED;
+constexpr size_t kNowhere = std::string::npos;
 
 bool has_control(std::string_view text) {
   return std::any_of(text.begin(), text.end(),
@@ -131,9 +133,11 @@ Checked Staging::add_task(std::string_view job_name, int64_t index, std::string_
                       index, quote(first->name), quote(first->address.to_string()), quote(name),
                       quote(parsed->to_string()))};
     }
-    job->tasks.push_back(Task{place, std::move(*parsed), std::string(name), {}});
+    seal_attributes();
+    job->tasks.emplace_back(place, std::move(*parsed), name);
   } else {
-    job->tasks.push_back(Task{0, std::move(*parsed), std::string(name), {}});
+    seal_attributes();
+    job->tasks.emplace_back(0, std::move(*parsed), name);
   }
   job->ranked = index != kUnranked;
   job->in_spec = true;
@@ -150,22 +154,48 @@ Checked Staging::set_attribute(std::string_view key, std::string_view value) {
   if (has_control(key))
     return Refusal{"MP-4",
                    fmt::format("the key {} of an attribute has a control character", quote(key))};
-  Attributes& all = task_count_ == 0 ? attributes_ : jobs_[task_job_].tasks.back().attributes;
-  const auto same =
-      std::find_if(all.begin(), all.end(), [key](const auto& one) { return one.first == key; });
-  if (Checked full = count_bytes(value.size() + (same == all.end() ? key.size() : 0))) return full;
-  if (same != all.end()) {
-    same->second = value;
-    return {};
-  }
-  if (all.size() >= kAttributeMaximum) {
+  const bool of_task = task_count_ != 0;
+  size_t count = 0;
+  const size_t same = of_task ? find_packed(key, count) : find_attribute(key, count);
+  if (Checked full = count_bytes(value.size() + (same == kNowhere ? key.size() : 0))) return full;
+  if (same == kNowhere && count >= kAttributeMaximum) {
     return Refusal{"MP-9", fmt::format("more than {} attributes of one {}", kAttributeMaximum,
-                                       task_count_ == 0 ? "cluster" : "task")};
+                                       of_task ? "task" : "cluster")};
   }
-  // One by one and then by doubling costs three places and half of the memory for the usual three.
-  if (all.size() == all.capacity()) all.reserve(all.size() + 3);
-  all.emplace_back(key, value);
+  if (!of_task) {
+    if (same == kNowhere)
+      attributes_.emplace_back(key, value);
+    else
+      attributes_[same].second = value;
+  } else if (same == kNowhere) {
+    packed_.append(key).append(1, '\0').append(value).append(1, '\0');
+  } else {
+    packed_.replace(same, std::strlen(packed_.data() + same), value);
+  }
   return {};
+}
+
+size_t Staging::find_attribute(std::string_view key, size_t& count) const {
+  count = attributes_.size();
+  for (size_t at = 0; at < count; ++at)
+    if (attributes_[at].first == key) return at;
+  return kNowhere;
+}
+
+size_t Staging::find_packed(std::string_view key, size_t& count) const {
+  for (size_t at = 0; at < packed_.size(); ++count) {
+    const std::string_view there(packed_.data() + at);
+    at += there.size() + 1;
+    if (there == key) return at;
+    at += std::strlen(packed_.data() + at) + 1;
+  }
+  return kNowhere;
+}
+
+void Staging::seal_attributes() {
+  if (packed_.empty()) return;
+  jobs_[task_job_].tasks.back().attributes = RareAttributes(packed_);
+  packed_.clear();
 }
 
 Checked Staging::add_missing(std::string_view job_name, int64_t index, std::string_view name,
@@ -357,9 +387,9 @@ Checked Staging::locate(const StagedIdentity& identity, Position& position) cons
   const auto told =
       fmt::format("this process is told to be {} ({})", words, quote(identity.evidence));
   size_t matches = 0;
-  const auto matches_one = [&](const std::string& job, int64_t index, const std::string& name) {
+  const auto matches_one = [&](const std::string& job, int64_t index, std::string_view name) {
     if (identity.index >= 0 ? index != identity.index : name != identity.name) return;
-    if (matches++ == 0 || position.index < 0) position = Position{job, index, name};
+    if (matches++ == 0 || position.index < 0) position = Position{job, index, std::string(name)};
   };
   for (const StagedJob& job : jobs_) {
     if (!identity.job.empty() && job.name != identity.job) continue;
@@ -421,6 +451,7 @@ Result<Identity> Staging::resolve_identity(std::vector<std::string>& warnings) c
 
 Result<BackendAnswer> Staging::finish() {
   BackendAnswer answer;
+  seal_attributes();
   answer.warnings = std::move(warnings_);
   for (StagedJob& job : jobs_) {
     if (Checked wrong = rank(job)) return broken(std::move(*wrong));

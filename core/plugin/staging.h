@@ -75,6 +75,10 @@ class Staging {
 
   Checked find_job(std::string_view name, StagedJob*& job);
   Checked count_bytes(size_t bytes);
+  // Where an attribute of this key stands (a value, in packed_); counts those that it passed.
+  size_t find_attribute(std::string_view key, size_t& count) const;
+  size_t find_packed(std::string_view key, size_t& count) const;
+  void seal_attributes();
   Checked check_index(const StagedJob& job, int64_t index, std::string_view name);
   static bool is_ranked(const StagedJob& job);
   static Checked rank(StagedJob& job);
@@ -92,7 +96,8 @@ class Staging {
   int64_t task_count_ = 0;
   int64_t missing_count_ = 0;
   uint64_t bytes_ = 0;
-  Attributes attributes_;
+  Attributes attributes_;  // of the cluster
+  std::string packed_;     // of the task added last, as RareAttributes has them
   std::vector<StagedIdentity> identities_;
   std::vector<std::string> warnings_;
 };

@@ -15,23 +15,18 @@
 
 namespace muster {
 
-// Key and value, in the order in which they were set; a key stands once.
-using Attributes = std::vector<std::pair<std::string, std::string>>;
-
 // One member. Name and attributes are told to people; equality and digest do not look at them. Clusters have a hundred thousand
 // members, so one has 40 bytes: the index lies in what the address leaves free of its own.
 struct Task {
   Task() = default;
-  Task(int32_t index_, Address address_, std::string name_ = {}, Attributes attributes_ = {})
-      : address(std::move(address_)),
-        index(index_),
-        name(std::move(name_)),
-        attributes(std::move(attributes_)) {}
+  Task(int32_t index_, Address address_, std::string_view name_ = {},
+       const Attributes& attributes_ = {})
+      : address(std::move(address_)), index(index_), name(name_), attributes(attributes_) {}
 
   [[no_unique_address]] Address address;
   int32_t index = 0;
-  Rare<std::string> name;
-  Rare<Attributes> attributes;
+  RareText name;
+  RareAttributes attributes;
 };
 
 // A named group of tasks, sorted by index, each index once. May have no task.

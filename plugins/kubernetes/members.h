@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <muster/plugin.hpp>
@@ -16,11 +19,25 @@ namespace muster::kubernetes {
 // The pods of one job, by selector in the order of the selectors.
 using SelectedPods = std::vector<const std::vector<Pod>*>;
 
+// A text that most members do not have, for the price of a pointer.
+class RareText {
+ public:
+  RareText() = default;
+  RareText(std::string text)
+      : at_(text.empty() ? nullptr : std::make_unique<const std::string>(std::move(text))) {}
+  std::string_view view() const { return at_ == nullptr ? std::string_view() : *at_; }
+  operator std::string_view() const { return view(); }
+  bool empty() const { return at_ == nullptr; }
+
+ private:
+  std::unique_ptr<const std::string> at_;
+};
+
 struct Member {
   const Pod* pod = nullptr;  // null: no pod has this place yet
   int64_t index = MUSTER_UNRANKED;
-  std::string missing;  // why it cannot be a task yet; "" when it is one
-  std::string place;    // without a pod: what it will be called, or ""
+  RareText missing;  // why it cannot be a task yet; "" when it is one
+  RareText place;    // without a pod: what it will be called, or ""
 };
 
 struct Members {

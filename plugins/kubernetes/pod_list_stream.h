@@ -19,7 +19,7 @@ class PodListStream {
  public:
   // All of them outlive this, and are left alone until then. Pods are appended to `list`.
   // `part`: of how many bytes on a part of JSON is read; the default stays in a processor's own cache.
-  PodListStream(PodListReader& json, const Wanted& wanted, PodList& list, size_t part = 256 << 10)
+  PodListStream(PodListReader& json, const Wanted& wanted, PodList& list, size_t part = 128 << 10)
       : wanted_(wanted), list_(list), cutter_(part), reader_(json, wanted, list), queue_(reader_) {}
 
   // Before each page but the first; one that was not finished is forgotten, with its pods.

@@ -13,10 +13,10 @@
 namespace muster::test {
 
 inline void add(ClusterSpec& spec, const char* job, int32_t index, const char* address,
-                const char* name = "", Attributes attributes = {}) {
+                const char* name = "", const Attributes& attributes = {}) {
   auto parsed = Address::parse(address);
   REQUIRE(parsed.ok());
-  REQUIRE(spec.add_task(job, Task{index, *parsed, name, std::move(attributes)}).ok());
+  REQUIRE(spec.add_task(job, Task{index, *parsed, name, attributes}).ok());
 }
 
 inline Snapshot small_answer() {

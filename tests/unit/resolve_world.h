@@ -50,9 +50,9 @@ inline Task task_of(int32_t index, const std::string& address) {
 class Says {
  public:
   Says task(const std::string& job, int32_t index, const std::string& address,
-            Attributes attributes = {}) && {
+            const Attributes& attributes = {}) && {
     Task task = task_of(index, address);
-    task.attributes = std::move(attributes);
+    task.attributes = attributes;
     REQUIRE(answer_.spec.add_task(job, std::move(task)));
     return std::move(*this);
   }

@@ -189,7 +189,7 @@ TEST_CASE(
   push.warning("hunter22");
   const BackendAnswer answer = push.answer();
   CHECK(answer.attributes[0].second == "REDACTED");
-  CHECK(answer.spec.jobs()[0].tasks[0].attributes[0].second == "REDACTED");
+  CHECK(answer.spec.jobs()[0].tasks[0].attributes == Attributes{{"b", "REDACTED"}});
   CHECK(answer.jobs[0].missing[0].reason == "REDACTED");
   CHECK(answer.identity.evidence[0] == "REDACTED");
   CHECK(answer.warnings[0] == "REDACTED");

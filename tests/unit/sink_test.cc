@@ -78,13 +78,16 @@ TEST_CASE(
   push.attribute("environment", "google");
   push.attribute("environment", "test");
   push.task("worker", 0, "", "a:1");
+  push.attribute("host", "n");
+  push.attribute("zone", "z");
   push.attribute("host", "n1");
+  push.attribute("zone", "");
   push.task("ps", 0, "", "b:1");
   push.task("worker", 1, "", "c:1");
   push.attribute("host", "n3");
   const BackendAnswer answer = push.answer();
   CHECK(answer.attributes == Attributes{{"environment", "test"}});
-  CHECK(answer.spec.jobs()[0].tasks[0].attributes == Attributes{{"host", "n1"}});
+  CHECK(answer.spec.jobs()[0].tasks[0].attributes == Attributes{{"host", "n1"}, {"zone", ""}});
   CHECK(answer.spec.jobs()[0].tasks[1].attributes == Attributes{{"host", "n3"}});
   CHECK(answer.spec.jobs()[1].tasks[0].attributes.empty());
 }
@@ -239,7 +242,7 @@ TEST_CASE("a secret that the plugin marked shows up nowhere in what is told") {
   push.warning("saw hunter2hunter2");
   push.missing("ps", 0, "", "no hunter2hunter2");
   const BackendAnswer answer = push.answer();
-  CHECK(answer.spec.jobs()[0].tasks[0].attributes[0].second == "is REDACTED.");
+  CHECK(answer.spec.jobs()[0].tasks[0].attributes == Attributes{{"token", "is REDACTED."}});
   CHECK(answer.warnings[0] == "saw REDACTED");
   CHECK(answer.jobs[0].missing[0].reason == "no REDACTED");
 }

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <memory>
+
 #include <string>
 
 #include "core/spec/cluster_spec.h"
@@ -13,6 +15,24 @@ Task task(int32_t index, const std::string& address, std::string name = "") {
 
 std::string address_of(int i) {
   return "10.0." + std::to_string(i / 250) + "." + std::to_string(i % 250) + ":8470";
+}
+
+TEST_CASE("copies of a task share their texts, are changed apart and outlive one another") {
+  const Attributes attributes = {{"host", "n1"}, {"zone", ""}};
+  auto task = std::make_unique<Task>(0, *Address::parse("a:1"), "w-0", attributes);
+  Task copy = *task;
+  CHECK(copy.name.view().data() == task->name.view().data());
+  copy.name = "w-1";
+  copy.attributes = Attributes{};
+  CHECK(task->name == "w-0");
+  CHECK(task->attributes == attributes);
+  Task last = *task;
+  task.reset();
+  copy = last;
+  CHECK(copy.name == "w-0");
+  CHECK(Attributes(last.attributes) == attributes);
+  CHECK(Task().name.empty());
+  CHECK(Task().attributes.empty());
 }
 
 TEST_CASE("tasks are kept by index, whatever order they come in") {
