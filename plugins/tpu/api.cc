@@ -30,6 +30,29 @@ const std::string& queued_version(const std::string& version) {
   return version == "v1" ? kV2 : version;
 }
 
+// What is looked at of a node: its metadata may have long startup scripts. The versions refuse each other's fields.
+std::string node_fields(const std::string& version) {
+  return fmt::format(
+      "name,acceleratorType,state,health,healthDescription,schedulingConfig,networkEndpoints,"
+      "symptoms,{}",
+      version == "v1" ? "tensorflowVersion,ipAddress,port"
+                      : "id,runtimeVersion,acceleratorConfig/topology");
+}
+
+std::string queued_fields(const std::string& version) {
+  return fmt::format("name,state,tpu/nodeSpec(parent,nodeId,node/acceleratorType,{})",
+                     version == "v2alpha1" ? "multiNodeParams" : "multisliceParams");
+}
+
+std::string list_query(const char* key, const std::string& fields) {
+  return fmt::format("?prettyPrint=false&pageSize={}&fields={}", kPage,
+                     percent_encoded(fmt::format("nextPageToken,unreachable,{}({})", key, fields)));
+}
+
+std::string query(const std::string& fields) {
+  return "?prettyPrint=false&fields=" + percent_encoded(fields);
+}
+
 }  // namespace
 
 sdk::Result<Place> discover(std::string url, const std::string& version, const sdk::Call& call) {
@@ -88,8 +111,9 @@ Question Api::question(const std::string& version, const std::string& zone,
 }
 
 sdk::Result<std::optional<Node>> Api::node(const std::string& zone, const std::string& name) {
-  Question ask = question(place_.version, zone, "nodes/",
-                          percent_encoded(name) + "?prettyPrint=false", "TPU " + quote(name));
+  Question ask =
+      question(place_.version, zone, "nodes/",
+               percent_encoded(name) + query(node_fields(place_.version)), "TPU " + quote(name));
   ask.permission = "tpu.nodes.get";
   ask.option = "/tpu";
   auto response = support::google::ask_api(credentials_, ask, call_, true);
@@ -101,9 +125,9 @@ sdk::Result<std::optional<Node>> Api::node(const std::string& zone, const std::s
 }
 
 sdk::Result<std::optional<Queued>> Api::queued(const std::string& zone, const std::string& name) {
-  Question ask =
-      question(queued_version(place_.version), zone, "queuedResources/",
-               percent_encoded(name) + "?prettyPrint=false", "queued resource " + quote(name));
+  Question ask = question(queued_version(place_.version), zone, "queuedResources/",
+                          percent_encoded(name) + query(queued_fields(place_.version)),
+                          "queued resource " + quote(name));
   ask.permission = "tpu.queuedResources.get";
   ask.option = "/queued_resource";
   auto response = support::google::ask_api(credentials_, ask, call_, true);
@@ -143,7 +167,7 @@ sdk::Result<Listed<T>> Api::list(Question ask, const Read& read) {
 
 sdk::Result<Listed<Node>> Api::nodes(const std::string& zone) {
   Question ask = question(place_.version, zone, "nodes",
-                          fmt::format("?prettyPrint=false&pageSize={}", kPage), "the TPUs");
+                          list_query("nodes", node_fields(place_.version)), "the TPUs");
   ask.permission = "tpu.nodes.list";
   return list<Node>(
       std::move(ask), [](std::string_view body, Listed<Node>& out) -> sdk::Result<std::string> {
@@ -156,9 +180,9 @@ sdk::Result<Listed<Node>> Api::nodes(const std::string& zone) {
 }
 
 sdk::Result<Listed<Queued>> Api::all_queued(const std::string& zone) {
-  Question ask =
-      question(queued_version(place_.version), zone, "queuedResources",
-               fmt::format("?prettyPrint=false&pageSize={}", kPage), "the queued resources");
+  Question ask = question(queued_version(place_.version), zone, "queuedResources",
+                          list_query("queuedResources", queued_fields(place_.version)),
+                          "the queued resources");
   ask.permission = "tpu.queuedResources.list";
   return list<Queued>(
       std::move(ask), [](std::string_view body, Listed<Queued>& out) -> sdk::Result<std::string> {

@@ -68,6 +68,9 @@ class Outages(unittest.TestCase):
                 self.assertEqual(run.code, 14, run)
                 self.assertIn("lacks zone us-central1-b, which did not answer", run.all)
             self.assertEqual(ask(sim, "zone=").code, 0)
+        # Nor where the queue answers and the nodes do not.
+        with world(fault("GET /v2/*/queuedResources", 'body: "{}"') + slices) as sim:
+            self.assertEqual(ask(sim, "tpu=fig", "zone=").code, 14)
 
     def test_a_queue_in_an_outage_is_no_smaller_group(self):
         queue = f"  queued_resources: [{{name: q, zone: {ZONE}, nodes: [plum, fig], state: ACTIVE}}]\n  unreachable: [{ZONE}]\n"
@@ -99,6 +102,7 @@ class Odd(unittest.TestCase):
         with world(fault(LIST, 'body: "{\\"nextPageToken\\": \\"again\\"}"') + tpu()) as sim:
             run = ask(sim, "zone=")
             self.assertIn("two pages have one token", run.all)
+            self.assertEqual(len(api_requests(sim)), 2)
 
     def test_a_ready_tpu_without_endpoints_is_missing(self):
         with world(tpu(hosts=0)) as sim:

@@ -20,6 +20,17 @@ class Names(unittest.TestCase):
             self.assertEqual(run.answer["attributes"]["runtime.version"], "v2-alpha-tpuv5-lite")
             self.assertEqual([one["path"] for one in sim.requests()], [f"/v2/projects/orchard/locations/{ZONE}/nodes/plum"])
 
+    def test_long_startup_scripts_are_left_at_home(self):
+        script = "x" * 20000
+        queue = f"  queued_resources: [{{name: q, zone: {ZONE}, nodes: [plum], state: ACTIVE}}]\n"
+        with world(tpu(queue, metadata=f"{{startup-script: {script}}}")) as sim:
+            for version in ("v1", "v2", "v2alpha1"):
+                for options in ([], ["zone="], ["queued_resource=q", "tpu="]):
+                    run = ask(sim, f"api_version={version}", *options)
+                    self.assertEqual(run.code, 0, run)
+                    self.assertEqual(len(run.cluster()["worker"]), 4)
+            self.assertLess(max(one["bytes"] for one in sim.requests()), 2000)
+
     def test_without_a_zone_all_zones_are_looked_through_page_by_page(self):
         others = '    - {name: "o-{0..8}", zone: us-central1-b, hosts: 0}\n'
         for paging in ("", "  page_size: 2\n", "  page_size: 2\n  empty_pages: true\n"):

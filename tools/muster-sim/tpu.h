@@ -31,7 +31,7 @@ struct TpuNode {
   std::string runtime_version = "v2-alpha-tpuv5-lite", tensorflow_version = "2.12.0";
   std::string queued_resource;
   std::vector<TpuSymptom> symptoms;
-  std::vector<std::pair<std::string, std::string>> labels;
+  std::vector<std::pair<std::string, std::string>> labels, metadata;
   bool spot = false, preemptible = false, reserved = false;
   bool legacy = false;  // v1 alone: the one endpoint of old, without a list
   // What those find who ask after so many have asked for it; "" for the same as before. -1: nothing changes.

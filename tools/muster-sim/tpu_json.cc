@@ -64,10 +64,12 @@ void write_symptoms(JsonWriter& out, const TpuNode& node) {
   out.close_array();
 }
 
-void write_labels(JsonWriter& out, const TpuNode& node) {
-  out.key("labels");
+void write_texts(JsonWriter& out, const char* name,
+                 const std::vector<std::pair<std::string, std::string>>& texts) {
+  if (texts.empty()) return;
+  out.key(name);
   out.open_object();
-  for (const auto& [key, value] : node.labels) out.member(key, value);
+  for (const auto& [key, value] : texts) out.member(key, value);
   out.close_object();
 }
 
@@ -87,6 +89,7 @@ void write_v2(JsonWriter& out, const Google& world, const TpuNode& node,
               const std::string& version) {
   out.member("id", node.id);
   out.member("runtimeVersion", node.runtime_version);
+  write_texts(out, "metadata", node.metadata);
   if (!node.topology.empty()) {
     out.key("acceleratorConfig");
     out.open_object();
@@ -120,7 +123,7 @@ std::string node_json(const Google& world, const TpuNode& node, const std::strin
   out.member_unless_empty("health", node.health);
   out.member_unless_empty("healthDescription", node.health_description);
   out.member("createTime", "2026-02-11T11:14:15.926535Z");
-  if (!node.labels.empty()) write_labels(out, node);
+  write_texts(out, "labels", node.labels);
   if (!node.symptoms.empty()) write_symptoms(out, node);
   if (node.spot || node.preemptible || node.reserved) {
     out.key("schedulingConfig");

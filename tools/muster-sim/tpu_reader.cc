@@ -63,6 +63,7 @@ void read_tpus(MapReader& reader, std::vector<TpuNode>& out) {
   entry.tensorflow_version = text("tensorflow_version", entry.tensorflow_version);
   entry.queued_resource = text("queued_resource");
   entry.labels = reader.texts("labels");
+  entry.metadata = reader.texts("metadata");
   entry.spot = reader.boolean("spot").value_or(false);
   entry.preemptible = reader.boolean("preemptible").value_or(false);
   entry.reserved = reader.boolean("reserved").value_or(false);
