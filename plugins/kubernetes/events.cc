@@ -29,18 +29,16 @@ error_code read_status_object(value& value, Event& event) {
 // An object that is no pod, and the text of it.
 error_code read_other(value& value, Event& event) {
   std::string_view whole;
-  if (auto error = simdjson::to_json_string(value).get(whole)) return error;
+  if (auto error = value.walk().raw(whole)) return error;
   event.json.assign(whole);
   return SUCCESS;
 }
 
 // Its name and version, out of that text.
-error_code read_metadata(simdjson::ondemand::parser& parser, Event& event) {
-  simdjson::ondemand::document document;
-  simdjson::ondemand::value root;
+error_code read_metadata(Walk& walk, Event& event) {
   event.json.reserve(event.json.size() + simdjson::SIMDJSON_PADDING);
-  if (auto error = parser.iterate(event.json).get(document)) return error;
-  if (auto error = document.get_value().get(root)) return error;
+  if (auto error = walk.open(event.json)) return error;
+  value root(walk);
   return each_field(root, [&](const auto& key, auto& inside) -> error_code {
     if (!(key == "metadata")) return SUCCESS;
     return each_field(inside, [&](const auto& field, auto& text) -> error_code {
@@ -79,15 +77,11 @@ sdk::Result<std::vector<Event>> EventReader::take(std::string_view bytes, PodLis
 
 // `line` has readable bytes behind its end.
 sdk::Status EventReader::read(std::string_view line, PodList& texts, Event& event) {
-  const simdjson::padded_string_view text(line.data(), line.size(),
-                                          line.size() + simdjson::SIMDJSON_PADDING);
-  simdjson::ondemand::document document;
   // What the object is depends on the type, wherever that stands.
   std::string type;
   bool has_object = false;
   const auto walk = [&](const auto& take) -> error_code {
-    value root;
-    if (auto error = document.get_value().get(root)) return error;
+    value root(walk_);
     return each_field(root, take);
   };
   const auto read_type = [&](const auto& key, auto& inside) -> error_code {
@@ -105,10 +99,9 @@ sdk::Status EventReader::read(std::string_view line, PodList& texts, Event& even
     return not_understood(
         fmt::format("{} ({} bytes)", simdjson::error_message(error), line.size()));
   };
-  if (auto error = parser_.iterate(text).get(document)) return wrong(error);
+  if (auto error = walk_.open(line)) return wrong(error);
   if (auto error = walk(read_type)) return wrong(error);
-  const char* rest = nullptr;
-  if (!document.current_location().get(rest)) return not_understood("something follows its end");
+  if (!walk_.ended()) return not_understood("something follows its end");
   if (type == "ADDED" || type == "MODIFIED") {
     event.kind = Event::Kind::kChanged;
   } else if (type == "DELETED") {
@@ -121,11 +114,11 @@ sdk::Status EventReader::read(std::string_view line, PodList& texts, Event& even
     return not_understood(fmt::format("its type is {}", support::quote(type)));
   }
   if (!has_object) return not_understood("it has no 'object'");
-  document.rewind();
+  walk_.rewind();
   if (auto error = walk(read_object)) return wrong(error);
   if (event.kind == Event::Kind::kError) return {};
   if (wanted_ == nullptr)
-    if (auto error = read_metadata(parser_, event)) return wrong(error);
+    if (auto error = read_metadata(walk_, event)) return wrong(error);
   if (event.version.empty()) return not_understood("its object has no resourceVersion");
   if (event.kind == Event::Kind::kBookmark) return {};
   if (wanted_ == nullptr && event.name.empty()) return not_understood("its object has no name");

@@ -1,8 +1,6 @@
 // What a watch says, of pods or of other objects: lines of JSON, read as they arrive. Knows nothing of networks.
 #pragma once
 
-#include <simdjson.h>
-
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -51,7 +49,7 @@ class EventReader {
   const Wanted* const wanted_ = nullptr;  // null: not of pods
   const size_t line_maximum_;
   std::string text_;  // what is not whole yet
-  simdjson::ondemand::parser parser_;
+  json::Walk walk_;
 };
 
 }  // namespace muster::kubernetes

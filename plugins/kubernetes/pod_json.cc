@@ -62,14 +62,14 @@ class PodReader {
     return each_field(value, [&](const auto& key, auto& inside) -> error_code {
       std::string_view text;
       if (auto error = read_view(inside, text)) return error;
-      take_label(pod_, list_.texts, key_view(key), text);
+      take_label(pod_, list_.texts, key.view(), text);
       return SUCCESS;
     });
   }
 
   error_code read_annotations(value& value) {
     return each_field(value, [&](const auto& key, auto& inside) -> error_code {
-      const std::string_view name = key_view(key);
+      const std::string_view name = key.view();
       std::string_view text;
       if (auto error = read_view(inside, text)) return error;
       take_label(pod_, list_.texts, name, text);
@@ -121,11 +121,9 @@ class PodReader {
 
   // A quantity of devices: "4", or 4 as some servers write it.
   error_code read_limit(std::string_view resource, value& value) {
-    json_type type;
-    if (auto error = value.type().get(type)) return error;
-    if (type == json_type::number) {
+    if (is_number(value)) {
       int64_t count = 0;
-      if (auto error = value.get_int64().get(count)) return error;
+      if (auto error = read_number(value, count)) return error;
       take_limit(pod_, resource, count);
       return SUCCESS;
     }
@@ -159,7 +157,7 @@ class PodReader {
       return each_field(inside, [&](const auto& name, auto& limits) -> error_code {
         if (!(name == "limits")) return SUCCESS;
         return each_field(limits, [&](const auto& resource, auto& quantity) -> error_code {
-          const std::string_view device = key_view(resource);
+          const std::string_view device = resource.view();
           return is_device(device) ? read_limit(device, quantity) : SUCCESS;
         });
       });
@@ -176,7 +174,7 @@ class PodReader {
         return each_field(inside, [&](const auto& label, auto& what) -> error_code {
           std::string_view text;
           if (auto wrong = read_view(what, text)) return wrong;
-          take_node_label(pod_, list_.texts, key_view(label), text);
+          take_node_label(pod_, list_.texts, label.view(), text);
           return SUCCESS;
         });
       if (key == "containers")
@@ -284,8 +282,8 @@ class PodReader {
 
 }  // namespace
 
-simdjson::error_code read_pod(simdjson::ondemand::value& value, const Wanted& wanted, PodList& list,
-                              Pod& pod, std::string* version) {
+simdjson::error_code read_pod(json::value& value, const Wanted& wanted, PodList& list, Pod& pod,
+                              std::string* version) {
   return PodReader(wanted, list, pod, version).read(value);
 }
 

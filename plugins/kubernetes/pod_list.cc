@@ -18,15 +18,11 @@ sdk::Failure not_understood(const std::string& why) {
 
 sdk::Result<std::string> PodListReader::read(std::string_view body, const Wanted& wanted,
                                              PodList& list) {
-  const simdjson::padded_string_view text(body.data(), body.size(),
-                                          body.size() + simdjson::SIMDJSON_PADDING);
   std::string kind, odd, next;
   bool has_items = false;
-  simdjson::ondemand::document document;
   const auto walk = [&]() -> error_code {
-    if (auto error = parser_.iterate(text).get(document)) return error;
-    value root;
-    if (auto error = document.get_value().get(root)) return error;
+    if (auto error = walk_.open(body)) return error;
+    value root(walk_);
     return each_field(root, [&](const auto& key, auto& inside) -> error_code {
       if (key == "kind") return read_text(inside, kind);
       if (key == "metadata")
@@ -49,8 +45,7 @@ sdk::Result<std::string> PodListReader::read(std::string_view body, const Wanted
   if (auto error = walk())
     return not_understood(
         fmt::format("{} ({} bytes)", simdjson::error_message(error), body.size()));
-  const char* rest = nullptr;
-  if (!document.current_location().get(rest)) return not_understood("something follows its end");
+  if (!walk_.ended()) return not_understood("something follows its end");
   if (!kind.empty() && kind != "PodList")
     return not_understood(fmt::format("it is a {}, not a PodList", support::quote(kind)));
   if (!has_items) return not_understood("it has no 'items'");
@@ -60,11 +55,10 @@ sdk::Result<std::string> PodListReader::read(std::string_view body, const Wanted
 
 ApiStatus read_status(std::string_view body) {
   ApiStatus status;
-  simdjson::ondemand::parser parser;
-  simdjson::ondemand::document document;
+  Walk walk;
   const simdjson::padded_string copy(body);
-  value root;
-  if (parser.iterate(copy).get(document) || document.get_value().get(root)) return {};
+  if (walk.open(copy)) return {};
+  value root(walk);
   std::string kind;
   const auto error = each_field(root, [&](const auto& key, auto& inside) -> error_code {
     if (key == "kind") return read_text(inside, kind);

@@ -1,13 +1,12 @@
 // The API server's PodList, as JSON: one page of it. Knows nothing of networks.
 #pragma once
 
-#include <simdjson.h>
-
 #include <string>
 #include <string_view>
 
 #include <muster/plugin.hpp>
 
+#include "plugins/kubernetes/json_walk.h"
 #include "plugins/kubernetes/pod.h"
 
 namespace muster::kubernetes {
@@ -21,7 +20,7 @@ class PodListReader {
   sdk::Result<std::string> read(std::string_view body, const Wanted& wanted, PodList& list);
 
  private:
-  simdjson::ondemand::parser parser_;
+  json::Walk walk_;
 };
 
 // The first words of a Status, the form of the API server's errors. Empty when `body` is none.
