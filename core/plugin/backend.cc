@@ -179,6 +179,23 @@ class PluginBackend : public Backend {
     return call->take_needs();
   }
 
+  bool can_plan() const override { return instance_->library().plan().plan != nullptr; }
+  Result<RequestPlan> plan(std::shared_ptr<Session> session, int64_t deadline_ns,
+                           const CancelToken& cancel, int64_t members) override {
+    const CancelToken own = cancel.child();
+    const auto call = make_call(std::move(session), deadline_ns, own);
+    call->ask_plan();
+    const auto function = [ask = instance_->library().plan().plan, members](
+                              muster_resolver* resolver, const muster_call_v1* table,
+                              muster_error* error) {
+      const muster_plan_request_v1 asked = {sizeof asked, members};
+      return ask(resolver, &asked, table, error);
+    };
+    BackendOutcome outcome = run(call, function, cancel, own);
+    if (!outcome.answer) return std::move(outcome.answer).error();
+    return call->take_plan();
+  }
+
   std::string progress() const override {
     const std::lock_guard lock(turns_->mutex);
     return turns_->running == nullptr ? std::string() : turns_->running->progress();

@@ -13,6 +13,7 @@
 #include "core/config/config.h"
 #include "core/plugin/finder.h"
 #include "core/plugin/needs.h"
+#include "core/plugin/plan.h"
 #include "core/resolve/snapshot.h"
 #include "core/result.h"
 #include "core/service/host.h"
@@ -83,6 +84,16 @@ class Backend {
   virtual Result<Needs> needs(std::shared_ptr<Session> /*session*/, int64_t /*deadline_ns*/,
                               const CancelToken& /*cancel*/, NeedsRequest /*request*/) {
     return Error{Code::kUnimplemented, "this backend does not say what it needs", {}};
+  }
+  // NOLINTEND(performance-unnecessary-value-param)
+
+  // Whether the plugin can say how many requests it makes (muster.plan/1).
+  virtual bool can_plan() const { return false; }
+  // How many those of a first resolve are when it finds so many members, with the same promises as resolve. Needs can_plan().
+  // NOLINTBEGIN(performance-unnecessary-value-param): as above
+  virtual Result<RequestPlan> plan(std::shared_ptr<Session> /*session*/, int64_t /*deadline_ns*/,
+                                   const CancelToken& /*cancel*/, int64_t /*members*/) {
+    return Error{Code::kUnimplemented, "this backend does not say how many requests it makes", {}};
   }
   // NOLINTEND(performance-unnecessary-value-param)
 

@@ -231,7 +231,11 @@ Status PluginLibrary::take_table(const muster_plugin_v1* theirs) {
   if (table_.get_extension == nullptr) table_.get_extension = no_extension;
   if (Status status = take_extension(MUSTER_WATCH_V1, watch_, &muster_watch_v1::watch); !status)
     return status;
-  return take_extension(MUSTER_PERMISSIONS_V1, permissions_, &muster_permissions_v1::permissions);
+  if (Status status =
+          take_extension(MUSTER_PERMISSIONS_V1, permissions_, &muster_permissions_v1::permissions);
+      !status)
+    return status;
+  return take_extension(MUSTER_PLAN_V1, plan_, &muster_plan_v1::plan);
 }
 
 template <typename Table, typename Function>

@@ -38,6 +38,9 @@ class PluginLibrary {
   // The extension muster.permissions/1, likewise.
   const muster_permissions_v1& permissions() const { return permissions_; }
 
+  // The extension muster.plan/1, likewise.
+  const muster_plan_v1& plan() const { return plan_; }
+
   // Calls the entry and takes its table over. For load_plugin alone.
   Status enter(const Log& log);
 
@@ -54,6 +57,7 @@ class PluginLibrary {
   bool can_interrupt_ = false;
   muster_watch_v1 watch_{};
   muster_permissions_v1 permissions_{};
+  muster_plan_v1 plan_{};
 };
 
 }  // namespace muster

@@ -12,7 +12,9 @@
 namespace muster {
 namespace {
 
-constexpr size_t kPermissionsMaximum = 1000;  // MP-9
+// MP-9
+constexpr size_t kPermissionsMaximum = 1000;
+constexpr size_t kPlannedMaximum = 1000;
 
 // A text as pointer and size crossed (MP-4). `what` names it in the refusal.
 Checked read_text(const char* text, uint64_t size, const char* what, std::string_view& out) {
@@ -223,6 +225,28 @@ struct SinkCall::Functions {
       return sink.set_grant(name, grant);
     });
   }
+
+  static int32_t add_planned(const muster_call_v1* call, const muster_planned_v1* pushed) {
+    if (call != nullptr && !of(call).plan_) return MUSTER_E_FAILED_PRECONDITION;
+    return push(call, [&](Staging&) -> Checked {
+      muster_planned_v1 theirs;
+      if (Checked wrong = read_struct(pushed, theirs, "muster_planned_v1")) return wrong;
+      std::string_view api, request, reason, quota;
+      if (Checked wrong = read_text(theirs.api, theirs.api_size, "the API of a plan", api))
+        return wrong;
+      if (Checked wrong =
+              read_text(theirs.request, theirs.request_size, "the request of a plan", request))
+        return wrong;
+      if (Checked wrong =
+              read_text(theirs.reason, theirs.reason_size, "the reason in a plan", reason))
+        return wrong;
+      if (Checked wrong = read_text(theirs.quota, theirs.quota_size, "the quota of a plan", quota))
+        return wrong;
+      return of(call).add_planned({std::string(api), std::string(request), std::string(reason),
+                                   theirs.least, theirs.most, std::string(quota),
+                                   theirs.quota_per_minute});
+    });
+  }
 };
 
 SinkCall::SinkCall(std::shared_ptr<Session> session, std::string path, std::string backend,
@@ -245,6 +269,7 @@ SinkCall::SinkCall(std::shared_ptr<Session> session, std::string path, std::stri
   table_.commit = Functions::commit;
   table_.add_permission = Functions::add_permission;
   table_.set_grant = Functions::set_grant;
+  table_.add_planned = Functions::add_planned;
 }
 
 Checked SinkCall::add_permission(Permission permission) {
@@ -261,6 +286,22 @@ Checked SinkCall::set_grant(std::string_view command, std::string_view text) {
     return Refusal{"MP-24", "a grant has an empty command or text"};
   needs_->command = session().secrets().redact(command);
   needs_->text = session().secrets().redact(text);
+  return {};
+}
+
+Checked SinkCall::add_planned(PlannedRequests planned) {
+  if (planned.api.empty() || planned.request.empty())
+    return Refusal{"MP-25", "a planned request has an empty API or name"};
+  if (planned.least < 0 || planned.most < 1 || planned.least > planned.most)
+    return Refusal{"MP-25", fmt::format("{} to {} planned requests '{}' are no count",
+                                        planned.least, planned.most, planned.request)};
+  if (planned.quota_per_minute < 0 || planned.quota.empty() != (planned.quota_per_minute == 0))
+    return Refusal{"MP-25", fmt::format("the quota {} of a plan allows {} a minute",
+                                        quote(planned.quota), planned.quota_per_minute)};
+  if (plan_->size() == kPlannedMaximum)
+    return Refusal{"MP-9", fmt::format("more than {} kinds of planned requests", kPlannedMaximum)};
+  planned.reason = session().secrets().redact(planned.reason);
+  plan_->push_back(std::move(planned));
   return {};
 }
 

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "core/plugin/needs.h"
+#include "core/plugin/plan.h"
 #include "core/plugin/staging.h"
 #include "core/service/call.h"
 
@@ -33,6 +34,10 @@ class SinkCall : public Call {
   void ask_needs() { needs_.emplace(); }
   Needs take_needs() { return *std::move(needs_); }
 
+  // Makes this the call of muster.plan/1, likewise.
+  void ask_plan() { plan_.emplace(); }
+  RequestPlan take_plan() { return *std::move(plan_); }
+
   // The thread that runs the plugin's function says so before it does; pushes from others are refused (MP-15).
   void begin() { thread_ = std::this_thread::get_id(); }
 
@@ -49,10 +54,11 @@ class SinkCall : public Call {
   struct Functions;  // the C functions of the table
 
   const char* function() const {
-    return needs_ ? "permissions" : committed_ == nullptr ? "resolve" : "watch";
+    return needs_ ? "permissions" : plan_ ? "plan" : committed_ == nullptr ? "resolve" : "watch";
   }
   Checked add_permission(Permission permission);
   Checked set_grant(std::string_view command, std::string_view text);
+  Checked add_planned(PlannedRequests planned);
   // What was staged, checked as a whole.
   Result<BackendAnswer> take();
   int32_t commit();
@@ -70,6 +76,7 @@ class SinkCall : public Call {
   std::function<void(BackendAnswer)> committed_;
   std::optional<Error> refused_commit_;
   std::optional<Needs> needs_;
+  std::optional<RequestPlan> plan_;
 };
 
 }  // namespace muster

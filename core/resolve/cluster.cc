@@ -355,6 +355,22 @@ Result<std::vector<ResolverNeeds>> Cluster::needs(const std::shared_ptr<Session>
   return all;
 }
 
+Result<std::vector<ResolverPlan>> Cluster::plan(const std::shared_ptr<Session>& session,
+                                                const CancelToken& cancel, int64_t members) const {
+  const int64_t deadline_ns = monotonic_ns() + state_->config.timeout.count();
+  std::vector<const Node*> leaves;
+  add_leaves(state_->root, leaves);
+  std::vector<ResolverPlan> all;
+  for (const Node* leaf : leaves) {
+    all.push_back({leaf->config->path, leaf->config->backend, std::nullopt});
+    if (!leaf->backend->can_plan()) continue;
+    auto plan = leaf->backend->plan(session, deadline_ns, cancel, members);
+    if (!plan) return placed(state_->config, *leaf->config, std::move(plan).error());
+    all.back().plan = *std::move(plan);
+  }
+  return all;
+}
+
 const Config& Cluster::config() const { return state_->config; }
 
 std::string Cluster::progress() const {

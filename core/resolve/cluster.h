@@ -30,6 +30,13 @@ struct ResolverNeeds {
   std::optional<Needs> needs;
 };
 
+// How many requests one resolver makes; nothing: its backend does not say.
+struct ResolverPlan {
+  std::string path;
+  std::string backend;
+  std::optional<RequestPlan> plan;
+};
+
 // Makes a backend of a leaf: core/host gives one that finds and loads the plugin; tests give their own.
 using BackendFactory = std::function<Result<std::shared_ptr<Backend>>(const ResolverConfig& leaf)>;
 
@@ -47,6 +54,10 @@ class Cluster {
   Result<std::vector<ResolverNeeds>> needs(const std::shared_ptr<Session>& session,
                                            const CancelToken& cancel,
                                            const NeedsRequest& request) const;
+
+  // How many requests each backend of the tree makes in a first resolve that finds so many members, in the same way.
+  Result<std::vector<ResolverPlan>> plan(const std::shared_ptr<Session>& session,
+                                         const CancelToken& cancel, int64_t members) const;
 
   const Config& config() const;
   std::string progress() const;  // one line for each running resolver

@@ -6,6 +6,7 @@
 #include "plugins/gce/compute.h"
 #include "plugins/gce/members.h"
 #include "plugins/gce/options.h"
+#include "plugins/gce/planned.h"
 #include "plugins/support/google/metadata.h"
 #include "plugins/support/google/permissions.h"
 #include "plugins/support/google/place.h"
@@ -147,6 +148,10 @@ class Gce {
   sdk::Status permissions(sdk::Call& call, const sdk::PermissionsRequest& request) {
     return support::google::say_permissions(needed_permissions(options_), "roles/compute.viewer",
                                             options_.project, credentials_, request, call);
+  }
+
+  sdk::Status plan(sdk::Call& call, int64_t members) {
+    return say_planned(options_, credentials_, members, call);
   }
 
  private:

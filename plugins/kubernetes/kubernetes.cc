@@ -9,6 +9,7 @@
 #include "plugins/kubernetes/list.h"
 #include "plugins/kubernetes/object.h"
 #include "plugins/kubernetes/options.h"
+#include "plugins/kubernetes/planned.h"
 #include "plugins/kubernetes/selectors.h"
 #include "plugins/kubernetes/service.h"
 #include "plugins/kubernetes/watch.h"
@@ -134,6 +135,11 @@ class Kubernetes {
 
   sdk::Status permissions(sdk::Call& call, const sdk::PermissionsRequest& request) const {
     return say_permissions(options_, request, call);
+  }
+
+  sdk::Status plan(sdk::Call& call, int64_t members) const {
+    say_planned(options_, members, call);
+    return {};
   }
 
   sdk::Status watch(sdk::Call& call) {

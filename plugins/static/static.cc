@@ -69,6 +69,7 @@ class Static {
 
   // Its files and variables are this process's own.
   static sdk::Status permissions(sdk::Call&, const sdk::PermissionsRequest&) { return {}; }
+  static sdk::Status plan(sdk::Call&, int64_t) { return {}; }
 
   sdk::Status resolve(sdk::Call& call) {
     say_cluster(call);

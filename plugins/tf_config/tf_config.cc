@@ -119,6 +119,7 @@ class TfConfig {
 
   // Its files and variables are this process's own.
   static sdk::Status permissions(sdk::Call&, const sdk::PermissionsRequest&) { return {}; }
+  static sdk::Status plan(sdk::Call&, int64_t) { return {}; }
 
   sdk::Status resolve(sdk::Call& call) {
     simdjson::padded_string copy;

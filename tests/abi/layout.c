@@ -76,7 +76,8 @@ AT(muster_call_v1, mark_secret, 96);
 AT(muster_call_v1, commit, 104);
 AT(muster_call_v1, add_permission, 112);
 AT(muster_call_v1, set_grant, 120);
-SIZE(muster_call_v1, 128);
+AT(muster_call_v1, add_planned, 128);
+SIZE(muster_call_v1, 136);
 
 /* muster_permission_v1 */
 AT(muster_permission_v1, struct_size, 0);
@@ -101,6 +102,31 @@ SIZE(muster_permissions_request_v1, 32);
 AT(muster_permissions_v1, struct_size, 0);
 AT(muster_permissions_v1, permissions, 8);
 SIZE(muster_permissions_v1, 16);
+
+/* muster_planned_v1 */
+AT(muster_planned_v1, struct_size, 0);
+AT(muster_planned_v1, api, 8);
+AT(muster_planned_v1, api_size, 16);
+AT(muster_planned_v1, request, 24);
+AT(muster_planned_v1, request_size, 32);
+AT(muster_planned_v1, reason, 40);
+AT(muster_planned_v1, reason_size, 48);
+AT(muster_planned_v1, least, 56);
+AT(muster_planned_v1, most, 64);
+AT(muster_planned_v1, quota, 72);
+AT(muster_planned_v1, quota_size, 80);
+AT(muster_planned_v1, quota_per_minute, 88);
+SIZE(muster_planned_v1, 96);
+
+/* muster_plan_request_v1 */
+AT(muster_plan_request_v1, struct_size, 0);
+AT(muster_plan_request_v1, members, 8);
+SIZE(muster_plan_request_v1, 16);
+
+/* muster_plan_v1 */
+AT(muster_plan_v1, struct_size, 0);
+AT(muster_plan_v1, plan, 8);
+SIZE(muster_plan_v1, 16);
 
 /* muster_watch_v1 */
 AT(muster_watch_v1, struct_size, 0);

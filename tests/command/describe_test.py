@@ -117,6 +117,7 @@ class Completions(World):
         self.assertEqual(self.complete("muster", "plugins", "d"), ["describe"])
         self.assertEqual(self.complete("muster", "resolve", "--tim"), ["--timeout"])
         self.assertEqual(self.complete("muster", "permissions", "--pri"), ["--principal"])
+        self.assertEqual(self.complete("muster", "plan", "--mem"), ["--members"])
         self.assertEqual(self.complete("muster", "-q", "explain", "--js"), ["--json"])
         self.assertEqual(self.complete("muster", "completion", "z"), ["zsh"])
 

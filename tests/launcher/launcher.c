@@ -28,6 +28,7 @@ static struct {
   int32_t (*open)(const muster_settings *, muster_cluster **, muster_error **);
   int32_t (*resolve)(muster_cluster *, muster_snapshot **, muster_error **);
   int32_t (*permissions)(muster_cluster *, const char *, int32_t, muster_text **, muster_error **);
+  int32_t (*plan)(muster_cluster *, int64_t, muster_text **, muster_error **);
   void (*cancel)(muster_cluster *);
   void (*cluster_destroy)(muster_cluster *);
   int32_t (*watch_start)(muster_cluster *, muster_watch **, muster_error **);
@@ -68,6 +69,7 @@ static void load(const char *path) {
   LOAD(open);
   LOAD(resolve);
   LOAD(permissions);
+  LOAD(plan);
   LOAD(cancel);
   LOAD(cluster_destroy);
   LOAD(watch_start);
@@ -138,8 +140,13 @@ static void says_what_it_needs(void) {
   CHECK(strstr(muster.text_data(text, NULL), "\"permissions\": []") != NULL);
   muster.text_destroy(text);
   CHECK(muster.permissions(cluster, NULL, 0, NULL, NULL) == 3);
+  CHECK(muster.plan(cluster, 3, &text, NULL) == 0);
+  CHECK(strstr(muster.text_data(text, NULL), "\"requests\": []") != NULL);
+  muster.text_destroy(text);
+  CHECK(muster.plan(cluster, 0, &text, NULL) == 3);
+  CHECK(muster.plan(cluster, 3, NULL, NULL) == 3);
   muster.cluster_destroy(cluster);
-  puts("says what it needs");
+  puts("says what it needs and asks");
 }
 
 static void tells_what_is_wrong(void) {
@@ -217,6 +224,7 @@ static void accepts_null_everywhere(void) {
   CHECK(muster.open(NULL, NULL, NULL) == 3);
   CHECK(muster.resolve(NULL, NULL, NULL) == 3);
   CHECK(muster.permissions(NULL, NULL, 0, NULL, NULL) == 3);
+  CHECK(muster.plan(NULL, 1, NULL, NULL) == 3);
   CHECK(muster.snapshot_task_count(NULL) == 0);
   CHECK(*muster.snapshot_digest(NULL, &size) == '\0' && size == 0);
   CHECK(*muster.error_message(NULL, &size) == '\0' && size == 0);

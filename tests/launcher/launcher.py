@@ -47,6 +47,17 @@ class Launcher(unittest.TestCase):
                          [("ml:trainer", "namespace ml", "list pods"), ("ml:trainer", "namespace ml", "watch pods")])
         self.assertEqual(raised.exception.code, "INVALID_ARGUMENT")
 
+    def test_it_says_how_many_requests_a_config_makes(self):
+        config = "cluster: {chain: [{backend: static, options: {cluster_spec: {}}}, {backend: kubernetes, options: {namespace: ml}}]}"
+        with static_cluster(config) as cluster:
+            plan = cluster.plan(1200)
+            with self.assertRaises(MusterError) as raised:
+                cluster.plan(0)
+        own, pods = plan["resolvers"]
+        self.assertEqual((own["known"], own["requests"]), (True, []))
+        self.assertEqual([(one["request"], one["least"], one["most"]) for one in pods["requests"]], [("list pods", 3, 3)])
+        self.assertEqual(raised.exception.code, "INVALID_ARGUMENT")
+
     def test_many_threads_resolve_one_cluster(self):
         answers, errors = [], []
 

@@ -14,6 +14,7 @@ SIGNATURES = {
     "muster_settings_destroy": (None, [Handle]),
     "muster_open": (ctypes.c_int32, [Handle, Out, Out]),
     "muster_resolve": (ctypes.c_int32, [Handle, Out, Out]),
+    "muster_plan": (ctypes.c_int32, [Handle, ctypes.c_int64, Out, Out]),
     "muster_permissions": (ctypes.c_int32, [Handle, ctypes.c_char_p, ctypes.c_int32, Out, Out]),
     "muster_cancel": (None, [Handle]),
     "muster_cluster_destroy": (None, [Handle]),
@@ -93,6 +94,15 @@ class Cluster:
         """What each resolver needs to be allowed."""
         text = ctypes.c_void_p()
         call(library.muster_permissions, self.handle, principal and principal.encode(), watch, ctypes.byref(text))
+        try:
+            return json.loads(text_of(text))
+        finally:
+            library.muster_text_destroy(text)
+
+    def plan(self, members):
+        """How many requests one resolve that finds so many members makes."""
+        text = ctypes.c_void_p()
+        call(library.muster_plan, self.handle, members, ctypes.byref(text))
         try:
             return json.loads(text_of(text))
         finally:

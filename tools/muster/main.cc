@@ -169,6 +169,20 @@ int run(int argc, char** argv) {
       "Asks no network. Exit status 10: a backend does not say what it needs.\n"
       "Example:\n  muster permissions -f muster.yaml --principal ml:trainer | kubectl apply -f -");
 
+  CLI::App* plan =
+      add_command(app, "plan", "print how many requests a resolve makes, beside the quotas", status,
+                  [&] { return muster_command::plan(options); });
+  add_config(*plan, options);
+  plan->add_option("--members", options.members,
+                   "how many members each source finds; several apart by commas; default: "
+                   "10,100,1000")
+      ->type_name("N,...");
+  plan->add_flag("--json", options.json, "for programs: a list with one plan for each N");
+  add_talk(*plan, options);
+  plan->footer(
+      "Asks no network. Exit status 10: a backend does not say how many requests it makes.\n"
+      "Example:\n  muster plan -f muster.yaml --members 500,4000");
+
   CLI::App* config =
       app.add_subcommand("config", "look at a configuration without asking any source");
   config->require_subcommand(1);

@@ -25,13 +25,14 @@ struct Options {
 
   std::string format = "table";
   bool allow_incomplete = false;
-  bool json = false;            // explain, permissions and plugins: for programs
-  std::string principal;        // permissions: who is to be allowed
-  bool watch = false;           // permissions: for a watch as well
-  std::string name;             // of a plugin, a shell
-  std::string interval;         // watch: between two questions to a source without a stream
-  std::string write;            // watch: the file that has the newest answer
-  bool until_complete = false;  // watch: to the first complete answer
+  bool json = false;                    // explain, permissions, plan and plugins: for programs
+  std::string principal;                // permissions: who is to be allowed
+  bool watch = false;                   // permissions: for a watch as well
+  std::string members = "10,100,1000";  // plan: how many are found, apart by commas
+  std::string name;                     // of a plugin, a shell
+  std::string interval;                 // watch: between two questions to a source without a stream
+  std::string write;                    // watch: the file that has the newest answer
+  bool until_complete = false;          // watch: to the first complete answer
 
   bool quiet = false;
   int verbose = 0;
@@ -46,6 +47,7 @@ int resolve(const Options& options);
 int explain(const Options& options);
 int watch(const Options& options);
 int permissions(const Options& options);
+int plan(const Options& options);
 int config_check(const Options& options);
 int config_schema();
 int plugins_list(const Options& options);

@@ -147,6 +147,16 @@ MUSTER_API int32_t muster_resolve(muster_cluster *cluster, muster_snapshot **sna
  */
 MUSTER_API int32_t muster_permissions(muster_cluster *cluster, const char *principal, int32_t watch,
                                       muster_text **json, muster_error **error);
+/**
+ * How many requests one resolve of this config makes, so that it can be held against quotas beforehand: by a fresh process, when
+ * each resolver finds `members` tasks and nothing fails. Asks no network, and records nothing. `json`: `members`; `resolvers`, a list as
+ * in muster_permissions, whose `requests` are {api, request, least, most, reason} and perhaps a `quota`; and `quotas`, a list of {api,
+ * quota, per_minute, most, resolves_per_minute} with the published limits of these APIs, the most requests of all resolvers that
+ * count to each, and how often that fits into a minute. Codes: those of a resolver that cannot find out; INVALID_ARGUMENT: `members`
+ * is not 1 to 1048576. Since 0.1.
+ */
+MUSTER_API int32_t muster_plan(muster_cluster *cluster, int64_t members, muster_text **json,
+                               muster_error **error);
 /** Makes every running resolve and watch of this cluster return CANCELLED soon. Later calls run. Async-signal-safe. */
 MUSTER_API void muster_cancel(muster_cluster *cluster);
 /** The time that one resolve of this cluster may take, from settings, environment, config or default; -1 for NULL. */

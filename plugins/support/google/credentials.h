@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <muster/plugin.hpp>
 
@@ -40,6 +41,12 @@ class Credentials {
   const std::string& universe() const { return universe_; }
   // After find. The project that the environment or the credentials name; "" for none.
   const std::string& project() const { return project_; }
+
+  // After find. The requests that a first token costs, in order: to whom, what for, and why.
+  struct TokenRequest {
+    std::string server, request, reason;
+  };
+  std::vector<TokenRequest> token_requests() const;
 
   // Sends a request with the token beside its own headers, and with x-goog-user-project where there is a quota project. Where the
   // API refuses the token (401) it is sent once more with a new one, if there can be one. INVALID_ARGUMENT: the URL's host may

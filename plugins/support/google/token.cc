@@ -297,6 +297,20 @@ sdk::Result<Token> read_token(std::string_view answer, int64_t now) {
   return token;
 }
 
+std::vector<std::string> urls_asked(const CredentialFile& file) {
+  using Type = CredentialFile::Type;
+  std::vector<std::string> out;
+  if (file.type == Type::kServiceAccount) return out;
+  if (file.type == Type::kImpersonated) {
+    out = urls_asked(*file.source);
+  } else {
+    if (!file.subject.url.empty()) out.push_back(file.subject.url);
+    out.push_back(file.token_url);
+  }
+  if (!file.impersonation_url.empty()) out.push_back(file.impersonation_url);
+  return out;
+}
+
 sdk::Result<Token> fetch_token(const CredentialFile& file, const std::string& scopes,
                                bool self_signed, sdk::Call& call) {
   return Fetcher(file, call).fetch(scopes, self_signed);

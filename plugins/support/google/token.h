@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <muster/plugin.hpp>
 
@@ -23,6 +24,9 @@ int64_t now_s(const sdk::Call& call);
 // A token endpoint's answer ({"access_token": ..., "expires_in": ...}), or IAM's ({"accessToken": ..., "expireTime": ...}).
 // DATA_LOSS, without a word of it, when it is neither. A replay's "REDACTED" is a token of that text.
 sdk::Result<Token> read_token(std::string_view answer, int64_t now);
+
+// The URLs that fetch_token asks for a first token, in order.
+std::vector<std::string> urls_asked(const CredentialFile& file);
 
 // A new token with these scopes (apart by blanks). Secrets and the token are told to the core. A service account signs one itself
 // when `self_signed`, which costs no request; in other universes than Google's it always does. UNAUTHENTICATED with the endpoint's

@@ -180,6 +180,23 @@ typedef struct muster_permission_v1 {
   uint64_t rule_size;
 } muster_permission_v1;
 
+/** Requests of one kind that a resolve makes, counted beforehand. */
+typedef struct muster_planned_v1 {
+  uint64_t struct_size;
+  const char *api; /* who is asked, not empty: "compute.googleapis.com", "metadata server" */
+  uint64_t api_size;
+  const char *request; /* what for, not empty: "instances.list", "list pods" */
+  uint64_t request_size;
+  const char *reason; /* what the count stands on; may be empty: "500 a page of all in the zone" */
+  uint64_t reason_size;
+  int64_t least; /* 0 or more */
+  int64_t most;  /* 1 or more, and not less than `least` */
+  const char *
+      quota; /* the published limit of the API that they count to: "read requests"; empty for none */
+  uint64_t quota_size;
+  int64_t quota_per_minute; /* how many it allows in a minute; 0 for none */
+} muster_planned_v1;
+
 /**
  * One running call. Valid only until the function that got it returns, on its thread (MP-15).
  *
@@ -250,6 +267,9 @@ struct muster_call_v1 {
    */
   int32_t (*set_grant)(const muster_call_v1 *call, const char *command, uint64_t command_size,
                        const char *text, uint64_t text_size);
+
+  /** In plan: one more kind of requests. Elsewhere refused with MUSTER_E_FAILED_PRECONDITION. [call] */
+  int32_t (*add_planned)(const muster_call_v1 *call, const muster_planned_v1 *planned);
 };
 
 #define MUSTER_TASKS_MAXIMUM INT64_C(1048576)
@@ -348,6 +368,25 @@ typedef struct muster_permissions_v1 {
                          const muster_call_v1 *call, muster_error *error);
 } muster_permissions_v1;
 #define MUSTER_PERMISSIONS_WATCH UINT64_C(1)
+
+/**
+ * An extension of a plugin: how many requests a resolve makes, so that it can be held against quotas beforehand. Without it nobody
+ * can say; a backend that makes none has it and says nothing.
+ */
+#define MUSTER_PLAN_V1 "muster.plan/1"
+typedef struct muster_plan_request_v1 {
+  uint64_t struct_size;
+  int64_t members; /* how many tasks the resolve finds; 1 to MUSTER_TASKS_MAXIMUM */
+} muster_plan_request_v1;
+typedef struct muster_plan_v1 {
+  uint64_t struct_size;
+  /**
+   * Pushes, by add_planned, the requests of one resolve with this resolver's options, when nothing is known from an earlier one and
+   * nothing fails (MP-25). Reads the environment and files where it must; asks no network. [one-at-a-time]
+   */
+  int32_t (*plan)(muster_resolver *resolver, const muster_plan_request_v1 *request,
+                  const muster_call_v1 *call, muster_error *error);
+} muster_plan_v1;
 
 #if defined(__GNUC__)
 #define MUSTER_EXPORT __attribute__((visibility("default")))

@@ -30,12 +30,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -146,6 +144,17 @@ struct Permission {
   std::string_view principal;
   std::string_view scope;
   std::string_view rule;
+};
+
+/** Requests of one kind; as muster_planned_v1. */
+struct Planned {
+  std::string_view api;
+  std::string_view request;
+  int64_t least = 0;
+  int64_t most = 0;
+  std::string_view reason;
+  std::string_view quota;  // empty: there is none
+  int64_t quota_per_minute = 0;
 };
 
 /** For whom and for what; as muster_permissions_request_v1. Lives until the call ends. */
@@ -306,6 +315,24 @@ class Call {
     if (!refused())
       refusal_ = call_->set_grant(call_, data(command), command.size(), data(text), text.size());
   }
+  /** In plan alone; a core that asks for one has it. */
+  void add_planned(const Planned& planned) {
+    if (refused()) return;
+    muster_planned_v1 p = {};
+    p.struct_size = sizeof p;
+    p.api = data(planned.api);
+    p.api_size = planned.api.size();
+    p.request = data(planned.request);
+    p.request_size = planned.request.size();
+    p.reason = data(planned.reason);
+    p.reason_size = planned.reason.size();
+    p.least = planned.least;
+    p.most = planned.most;
+    p.quota = data(planned.quota);
+    p.quota_size = planned.quota.size();
+    p.quota_per_minute = planned.quota_per_minute;
+    refusal_ = call_->add_planned(call_, &p);
+  }
   void mark_secret(std::string_view text) const {
     call_->mark_secret(call_, data(text), text.size());
   }
@@ -400,136 +427,9 @@ class Call {
   int32_t refusal_ = MUSTER_OK;
 };
 
-/** Whether a class has a function watch(Call&). */
-template <typename Backend, typename = void>
-struct Watches : std::false_type {};
-template <typename Backend>
-struct Watches<Backend,
-               std::void_t<decltype(std::declval<Backend&>().watch(std::declval<Call&>()))>>
-    : std::true_type {};
-
-/** Whether a class has a function permissions(Call&, const PermissionsRequest&). */
-template <typename Backend, typename = void>
-struct SaysPermissions : std::false_type {};
-template <typename Backend>
-struct SaysPermissions<Backend, std::void_t<decltype(std::declval<Backend&>().permissions(
-                                    std::declval<Call&>(), PermissionsRequest{}))>>
-    : std::true_type {};
-
-/** The functions of a table for a class with create and resolve, and perhaps watch and permissions; used through MUSTER_PLUGIN. */
-template <typename Backend>
-struct Functions {
-  struct Held {
-    Host host;
-    std::unique_ptr<Backend> backend;
-  };
-
-  static int32_t create(const muster_host_v1* host, const char* options, uint64_t options_size,
-                        muster_resolver** resolver, muster_error* error) {
-    const Host lent(host);
-    return guarded(lent, error, [&]() -> int32_t {
-      const std::string_view text = options_size == MUSTER_NUL_TERMINATED
-                                        ? std::string_view(options)
-                                        : std::string_view(options, options_size);
-      Result<std::unique_ptr<Backend>> backend = Backend::create(lent, text);
-      if (!backend) return lent.fail(error, backend.failure());
-      *resolver = reinterpret_cast<muster_resolver*>(new Held{lent, *std::move(backend)});
-      return MUSTER_OK;
-    });
-  }
-
-  static void destroy(muster_resolver* resolver) { delete reinterpret_cast<Held*>(resolver); }
-
-  static int32_t resolve(muster_resolver* resolver, const muster_call_v1* table,
-                         muster_error* error) {
-    Held& held = *reinterpret_cast<Held*>(resolver);
-    return called(held, table, error, [&](Call& call) { return held.backend->resolve(call); });
-  }
-
-  /** muster.watch/1, for a class that has `Status watch(Call&)`: it commits snapshots until cancelled() or a failure. */
-  static int32_t watch(muster_resolver* resolver, const muster_call_v1* table,
-                       muster_error* error) {
-    Held& held = *reinterpret_cast<Held*>(resolver);
-    return called(held, table, error, [&](Call& call) { return held.backend->watch(call); });
-  }
-
-  /** muster.permissions/1, for a class that has `Status permissions(Call&, const PermissionsRequest&)`. */
-  static int32_t permissions(muster_resolver* resolver,
-                             const muster_permissions_request_v1* request,
-                             const muster_call_v1* table, muster_error* error) {
-    Held& held = *reinterpret_cast<Held*>(resolver);
-    PermissionsRequest asked;
-    asked.principal = std::string_view(request->principal, request->principal_size);
-    asked.watch = (request->flags & MUSTER_PERMISSIONS_WATCH) != 0;
-    return called(held, table, error,
-                  [&](Call& call) { return held.backend->permissions(call, asked); });
-  }
-
-  static const void* get_extension(const char* id) {
-    if constexpr (Watches<Backend>::value) {
-      static const muster_watch_v1 table = {sizeof table, &watch};
-      if (std::string_view(id) == MUSTER_WATCH_V1) return &table;
-    }
-    if constexpr (SaysPermissions<Backend>::value) {
-      static const muster_permissions_v1 table = {sizeof table, &permissions};
-      if (std::string_view(id) == MUSTER_PERMISSIONS_V1) return &table;
-    }
-    (void)id;
-    return nullptr;
-  }
-
- private:
-  template <typename Body>
-  static int32_t called(const Held& held, const muster_call_v1* table, muster_error* error,
-                        const Body& body) noexcept {
-    return guarded(held.host, error, [&]() -> int32_t {
-      Call call(held.host, table, error);
-      const Status status = body(call);
-      if (call.refused()) return call.refusal();
-      if (!status) return held.host.fail(error, status.failure());
-      // What a service failed with did not matter to the class, so it is no error of the call (MP-10).
-      return take_back(held.host, error);
-    });
-  }
-  template <typename Body>
-  static int32_t guarded(const Host& host, muster_error* error, const Body& body) noexcept {
-    try {
-      return body();
-    } catch (const std::exception& exception) {
-      return told(host, error, exception.what());
-    } catch (...) {
-      return told(host, error, "an exception of unknown type");
-    }
-  }
-  static int32_t take_back(const Host& host, muster_error* error) {
-    return host.get()->set_error(error, MUSTER_OK, "", 0);
-  }
-  static int32_t told(const Host& host, muster_error* error, const char* what) noexcept {
-    return host.get()->set_error(error, MUSTER_E_INTERNAL, what, MUSTER_NUL_TERMINATED);
-  }
-};
-
 }  // namespace sdk
 }  // namespace muster
 
-/** Defines the table and the entry of a plugin; `name` and `version` are those of its descriptor (MP-2). */
-#define MUSTER_PLUGIN(Class, name_, version_)                                                      \
-  namespace {                                                                                      \
-  const muster_plugin_v1 muster_plugin_table = {                                                   \
-      sizeof(muster_plugin_v1),                                                                    \
-      MUSTER_PLUGIN_ABI_MAJOR,                                                                     \
-      MUSTER_PLUGIN_ABI_MINOR,                                                                     \
-      name_,                                                                                       \
-      version_,                                                                                    \
-      &::muster::sdk::Functions<Class>::create,                                                    \
-      &::muster::sdk::Functions<Class>::destroy,                                                   \
-      &::muster::sdk::Functions<Class>::resolve,                                                   \
-      nullptr,                                                                                     \
-      &::muster::sdk::Functions<Class>::get_extension,                                             \
-  };                                                                                               \
-  }                                                                                                \
-  extern "C" MUSTER_EXPORT const muster_plugin_v1* muster_plugin_entry_v1(const muster_host_v1*) { \
-    return &muster_plugin_table;                                                                   \
-  }
+#include <muster/plugin_table.hpp>
 
 #endif /* MUSTER_PLUGIN_HPP */

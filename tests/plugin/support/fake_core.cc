@@ -156,6 +156,13 @@ int32_t set_grant(const muster_call_v1* call, const char* command, uint64_t comm
   of(call).answer.grant = text(data, size);
   return of(call).push();
 }
+int32_t add_planned(const muster_call_v1* call, const muster_planned_v1* p) {
+  Core& core = of(call);
+  CHECK(p->struct_size == sizeof *p);
+  core.answer.planned.push_back({text(p->api, p->api_size), text(p->request, p->request_size),
+                                 p->least, p->most, text(p->reason, p->reason_size)});
+  return core.push();
+}
 void mark_secret(const muster_call_v1* call, const char* data, uint64_t size) {
   of(call).answer.secrets.push_back(text(data, size));
 }
@@ -347,7 +354,7 @@ Core::Core(const World& w) : world(w) {
           add_task,     set_attribute, add_missing,
           set_expected, set_identity,  add_warning,
           mark_secret,  commit,        add_permission,
-          set_grant};
+          set_grant,    add_planned};
 }
 
 const muster_plugin_v1* load(const std::string& name, const muster_host_v1* host) {
@@ -431,6 +438,21 @@ Answer ask_permissions(const std::string& name, const std::string& options, cons
                   REQUIRE(table != nullptr);
                   return [&request, table](auto* resolver, auto* call, auto* error) {
                     return table->permissions(resolver, &request, call, error);
+                  };
+                })
+      .at(0);
+}
+
+Answer ask_plan(const std::string& name, const std::string& options, int64_t members,
+                const World& world) {
+  const muster_plan_request_v1 request = {sizeof request, members};
+  return ask_by(name, options, {world},
+                [&](const muster_plugin_v1& plugin) -> Function {
+                  const auto* table =
+                      static_cast<const muster_plan_v1*>(plugin.get_extension(MUSTER_PLAN_V1));
+                  REQUIRE(table != nullptr);
+                  return [&request, table](auto* resolver, auto* call, auto* error) {
+                    return table->plan(resolver, &request, call, error);
                   };
                 })
       .at(0);

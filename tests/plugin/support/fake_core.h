@@ -91,6 +91,12 @@ struct Permission {
   std::string principal_kind, principal, scope, rule;
 };
 
+struct Planned {
+  std::string api, request;
+  int64_t least, most;
+  std::string reason;
+};
+
 // All that one call did.
 struct Answer {
   int32_t code = MUSTER_OK;
@@ -106,6 +112,7 @@ struct Answer {
   std::vector<std::string> warnings;
   std::vector<Permission> permissions;
   std::string grant_command, grant;
+  std::vector<Planned> planned;
   std::vector<std::string> secrets;
   std::vector<std::string> log;  // of create too
   std::vector<Request> requests;
@@ -127,6 +134,10 @@ Answer ask(const std::string& plugin, const std::string& options, const World& w
 Answer ask_permissions(const std::string& plugin, const std::string& options,
                        const World& world = {}, const std::string& principal = "",
                        bool watch = false);
+
+// The same, asked by muster.plan/1 how many requests it makes.
+Answer ask_plan(const std::string& plugin, const std::string& options, int64_t members,
+                const World& world = {});
 
 // The same with one resolver asked once in each of these worlds.
 std::vector<Answer> ask_in_turn(const std::string& plugin, const std::string& options,
