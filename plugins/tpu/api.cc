@@ -174,7 +174,8 @@ sdk::Result<Listed<Node>> Api::nodes(const std::string& zone) {
         auto page = read_nodes(body);
         if (!page) return std::move(page).failure();
         std::move(page->nodes.begin(), page->nodes.end(), std::back_inserter(out.items));
-        out.unreachable = std::move(page->unreachable);
+        std::move(page->unreachable.begin(), page->unreachable.end(),
+                  std::back_inserter(out.unreachable));
         return std::move(page->next);
       });
 }
@@ -189,7 +190,8 @@ sdk::Result<Listed<Queued>> Api::all_queued(const std::string& zone) {
         auto page = read_queued_list(body);
         if (!page) return std::move(page).failure();
         std::move(page->queued.begin(), page->queued.end(), std::back_inserter(out.items));
-        out.unreachable = std::move(page->unreachable);
+        std::move(page->unreachable.begin(), page->unreachable.end(),
+                  std::back_inserter(out.unreachable));
         return std::move(page->next);
       });
 }

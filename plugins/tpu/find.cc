@@ -74,6 +74,8 @@ sdk::Result<const Node*> among(const std::vector<Node>& nodes, const std::string
   std::vector<std::string> zones;
   for (const Node& node : nodes) {
     if (node.name != name || (!wanted.zone.empty() && node.zone != wanted.zone)) continue;
+    // One that a later page has again is the same one.
+    if (std::find(zones.begin(), zones.end(), node.zone) != zones.end()) continue;
     zones.push_back(node.zone);
     if (found == nullptr || node.zone == wanted.own_zone) found = &node;
   }
@@ -85,16 +87,18 @@ sdk::Result<const Node*> among(const std::vector<Node>& nodes, const std::string
   return found;
 }
 
-// The queued resource that is to become a node of that name; null for none.
+// The queued resource that is to become a node of that name; null for none. Of several one that still may.
 const Queued* queued_for(const std::vector<Queued>& all, const std::string& name,
                          const Wanted& wanted, const QueuedNode*& node) {
+  const Queued* found = nullptr;
   for (const Queued& queued : all)
-    for (const QueuedNode& one : queued.nodes)
-      if (one.name == name && (wanted.zone.empty() || one.zone == wanted.zone)) {
-        node = &one;
-        return &queued;
-      }
-  return nullptr;
+    for (const QueuedNode& one : queued.nodes) {
+      if (one.name != name || (!wanted.zone.empty() && one.zone != wanted.zone)) continue;
+      if (found != nullptr && (!found->lost() || queued.lost())) continue;
+      node = &one;
+      found = &queued;
+    }
+  return found;
 }
 
 }  // namespace

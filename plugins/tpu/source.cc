@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "plugins/support/google/metadata.h"
 #include "plugins/support/json.h"
 #include "plugins/support/text.h"
@@ -70,6 +72,13 @@ sdk::Result<Source> read_names(const std::vector<std::string>& texts, Source out
   for (const std::string& text : texts)
     if (text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") != std::string::npos)
       return no_name(text, out.said_by);
+  for (size_t n = 1; n < texts.size(); ++n)
+    if (std::find(texts.begin(), texts.begin() + static_cast<int64_t>(n), texts[n]) !=
+        texts.begin() + static_cast<int64_t>(n))
+      return sdk::Failure{
+          MUSTER_E_INVALID_ARGUMENT,
+          fmt::format("TPU {} is there twice: a slice has one place", quote(texts[n])),
+          {{"option", "/tpu"}}};
   out.names = texts;
   return out;
 }

@@ -72,6 +72,17 @@ class Outages(unittest.TestCase):
         with world(fault("GET /v2/*/queuedResources", 'body: "{}"') + slices) as sim:
             self.assertEqual(ask(sim, "tpu=fig", "zone=").code, 14)
 
+    def test_a_zone_that_one_page_alone_calls_unreachable_is_not_forgotten(self):
+        pages = """\
+  faults:
+    - {match: "GET /v2/*/nodes?*pageToken=x*", body: "{}"}
+    - {match: "GET /v2/*/nodes", body: '{"nextPageToken": "x", "unreachable": ["projects/orchard/locations/z-a"]}'}
+"""
+        with world(pages + tpu()) as sim:
+            run = ask(sim, "zone=")
+            self.assertEqual(run.code, 14, run)
+            self.assertIn("lacks zone z-a", run.all)
+
     def test_a_queue_in_an_outage_is_no_smaller_group(self):
         queue = f"  queued_resources: [{{name: q, zone: {ZONE}, nodes: [plum, fig], state: ACTIVE}}]\n  unreachable: [{ZONE}]\n"
         with world(tpu(queue)) as sim:
@@ -87,6 +98,16 @@ class Outages(unittest.TestCase):
 
 
 class Odd(unittest.TestCase):
+    def test_a_tpu_that_two_pages_have_is_one(self):
+        node = f'{{"name": "projects/orchard/locations/{ZONE}/nodes/plum", "state": "READY", "networkEndpoints": [{{"ipAddress": "10.0.0.1"}}]}}'
+        pages = f"""\
+  faults:
+    - {{match: "GET /v2/*/nodes?*pageToken=x*", body: '{{"nodes": [{node}]}}'}}
+    - {{match: "GET /v2/*/nodes", body: '{{"nodes": [{node}], "nextPageToken": "x"}}'}}
+"""
+        with world(pages) as sim:
+            self.assertEqual(ask(sim, "zone=").cluster(), {"worker": ["10.0.0.1:8470"]})
+
     def test_answers_that_are_none_are_data_loss(self):
         for body in ("<html>", "[]", "{}", '{\\"name\\": 7}', '{\\"name\\": \\"plum\\"}'):
             with self.subTest(body), world(fault(NODE, f'body: "{body}"') + tpu()) as sim:

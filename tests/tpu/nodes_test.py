@@ -204,6 +204,13 @@ class Queued(unittest.TestCase):
             self.assertIn("is FAILED: it failed; delete it, and ask anew ('no such quota')", run.all)
             self.assertEqual(len(api_requests(sim)), 3)
 
+    def test_of_two_queued_resources_the_one_counts_that_may_still_come(self):
+        one = "{{name: {}, zone: {}, nodes: [plum], state: {}}}"
+        queues = [one.format("old", ZONE, "FAILED"), one.format("new", ZONE, "ACCEPTED")]
+        for order in (queues, queues[::-1]):
+            with world(f"  queued_resources: [{', '.join(order)}]\n") as sim:
+                self.assertIn("queued resource 'new' is ACCEPTED", ask(sim).missing()["plum-w-0"])
+
     def test_a_queued_resource_is_waited_for(self):
         text = self.queue("ACCEPTED", ", becomes: {after: 1, state: ACTIVE}")
         with world(tpu(text)) as sim:
@@ -245,6 +252,12 @@ class Slices(unittest.TestCase):
             self.assertEqual(attributes["coordinator"], "10.164.0.5:8476")
             self.assertEqual(attributes["megascale.coordinator"], "10.164.0.5:8080")
             self.assertEqual(len(api_requests(sim)), 1)
+
+    def test_a_slice_has_one_place(self):
+        with world(tpu()) as sim:
+            run = ask(sim, "tpu=[plum, plum]")
+            self.assertEqual(run.code, 12, run)
+            self.assertIn("TPU 'plum' is there twice", run.all)
 
     def test_ranks_stay_where_a_slice_is_missing(self):
         text = tpu(f"    - {{name: s-0, zone: {ZONE}, type: v4-16, state: CREATING}}\n", name="s-1", type="v4-16")

@@ -1,5 +1,6 @@
 """Which TPU is meant: TensorFlow's decision tree, a TPU VM's metadata, a GKE pod's variables, the discovery document; and who we are."""
 import json
+import os
 import unittest
 
 from asking import ZONE, api_requests, ask, metadata, tpu, world
@@ -196,6 +197,19 @@ class Place(unittest.TestCase):
                           ask(sim, verb="permissions").out)
             self.assertNotIn("roles", ask(sim, "tpu=local", verb="permissions").out)
             self.assertEqual(sim.requests(), [])
+
+    def test_a_recording_is_replayed_without_anybody_and_has_no_secret(self):
+        with world(tpu("  machine: {tpu: plum, worker: 2}\n")) as sim:
+            recording = os.path.join(sim.folder.name, "recording.yaml")
+            for again in (lambda more: ask(sim, key="authorized_user.json", arguments=more),
+                          lambda more: nothing_said(sim, metadata(sim), arguments=more)):
+                run = again(["--record", recording])
+                self.assertEqual(run.code, 0, run)
+                sim.reset()
+                self.assertEqual(again(["--replay", recording]).cluster(), run.cluster())
+                self.assertEqual(sim.requests(), [])
+                with open(recording) as file:
+                    self.assertNotIn("ya29.sim", file.read())
 
     def test_the_environment_says_the_project(self):
         with world(tpu()) as sim:

@@ -108,6 +108,7 @@ Answer TpuApi::handle(const Call& call) const {
     std::sort(zones.begin(), zones.end());
     zones.erase(std::unique(zones.begin(), zones.end()), zones.end());
     std::vector<std::pair<std::string, std::string>> items;
+    items.reserve(zones.size());
     for (const auto& zone : zones)
       items.emplace_back(zone,
                          fmt::format(R"({{"name":"projects/{}/locations/{}","locationId":"{}"}})",
