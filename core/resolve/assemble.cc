@@ -43,6 +43,15 @@ void read_accelerators(const Attributes& attributes, std::map<std::string, int64
   if (count) accelerators[*type] = *count;
 }
 
+// By place, those that have none behind, whichever way the source came by them: an answer that a watch keeps is then the same as
+// a fresh one.
+bool stands_before(const MissingTask& a, const MissingTask& b) {
+  const bool a_placed = a.index >= 0, b_placed = b.index >= 0;
+  if (a_placed != b_placed) return a_placed;
+  if (a.index != b.index) return a.index < b.index;
+  return natural_compare(a.name, b.name) < 0;
+}
+
 // Jobs in the order of the spec, then those of which only something is said; expectations of the config over the sources'.
 void fill_jobs(const Config& config, std::vector<JobStatus> said, Snapshot& snapshot) {
   for (const Job& job : snapshot.spec.jobs()) {
@@ -52,6 +61,7 @@ void fill_jobs(const Config& config, std::vector<JobStatus> said, Snapshot& snap
     JobStatus& status = status_of(snapshot.jobs, from.name);
     status.expected = from.expected;
     status.missing = std::move(from.missing);
+    std::stable_sort(status.missing.begin(), status.missing.end(), stands_before);
   }
   for (const auto& [name, count] : config.expect) {
     JobStatus& status = status_of(snapshot.jobs, name);

@@ -140,6 +140,23 @@ TEST_CASE("accelerators are those of this process's task, over those of the clus
   CHECK(snapshot.accelerators == std::map<std::string, int64_t>{{"CPU", 1}, {"GPU", 4}});
 }
 
+TEST_CASE("the missing stand in the order of their places, those without one behind by name") {
+  TreeWorld world;
+  world
+      .backend("a", Says()
+                        .task("worker", 0, "a:1")
+                        .missing("worker", -1, "x", "w-10")
+                        .missing("worker", 12, "x")
+                        .missing("worker", -1, "x", "w-9")
+                        .missing("worker", 2, "x"))
+      .tree(TreeWorld::leaf("a"));
+  std::string order;
+  const Snapshot snapshot = world.answer();
+  for (const MissingTask& missing : snapshot.jobs[0].missing)
+    order += std::to_string(missing.index) + missing.name + " ";
+  CHECK(order == "2 12 -1w-9 -1w-10 ");
+}
+
 TEST_CASE("a process may be the task that is missing, and has no master until it is there") {
   TreeWorld world;
   world

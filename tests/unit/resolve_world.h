@@ -64,8 +64,9 @@ class Says {
     status(job).expected = count;
     return std::move(*this);
   }
-  Says missing(const std::string& job, int64_t index, const std::string& reason) && {
-    status(job).missing.push_back({index, "", reason});
+  Says missing(const std::string& job, int64_t index, const std::string& reason,
+               const std::string& name = "") && {
+    status(job).missing.push_back({index, name, reason});
     return std::move(*this);
   }
   Says me(const std::string& job, int64_t index, const std::string& evidence) && {
