@@ -10,6 +10,7 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import unittest
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 PROGRAM = os.environ.get("MUSTER_TEST_APISERVER") or os.path.normpath(os.path.join(ROOT, "build-ci", "apiserver"))
@@ -73,10 +74,11 @@ class ApiServer:
         self.must("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
         return name
 
-    def pod(self, namespace, name, labels=None, ip=None, status=None, node="node-a", deleting=False, **metadata):
-        """Makes a pod, running with that IP unless `status` says otherwise, which goes into its status as it is."""
+    def pod(self, namespace, name, labels=None, ip=None, status=None, node="node-a", deleting=False, spec=None, **metadata):
+        """Makes a pod, running with that IP unless `status` says otherwise, which goes into its status as it is; `spec` goes
+        over what is needed at least."""
         path = f"/api/v1/namespaces/{namespace}/pods"
-        spec = {"containers": [{"name": "main", "image": "registry.example/trainer"}], "restartPolicy": "Never"}
+        spec = {"containers": [{"name": "main", "image": "registry.example/trainer"}], "restartPolicy": "Never", **(spec or {})}
         if node:
             spec["nodeName"] = node
         self.must("POST", path, {"metadata": {"name": name, "labels": labels or {}, **metadata}, "spec": spec})
@@ -113,6 +115,13 @@ class ApiServer:
                        "users": [{"name": name, "user": user}], "contexts": [
                            {"name": name, "context": {"cluster": name, "user": name, "namespace": namespace}}]}, file)
         return path
+
+
+def started(*flags):
+    """For setUpModule: a server for all tests of the file, which stops behind the last."""
+    server = ApiServer(*flags)
+    unittest.addModuleCleanup(server.__exit__)
+    return server
 
 
 def read(path):

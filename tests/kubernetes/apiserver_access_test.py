@@ -6,24 +6,18 @@ import sys
 import time
 import unittest
 
-from apiserver import ApiServer, encoded, read
+from apiserver import encoded, read, started
 from asking import PLUGINS, ask
+from library import Cluster
 from mount_namespace import in_pod, may_mount
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "launcher"))
-from muster_by_ctypes import Cluster, load  # noqa: E402
 
 
 def setUpModule():
     global server
-    server = ApiServer()
+    server = started()
     for n, namespace in enumerate(("ml", "other"), 1):
         server.namespace(namespace)
         server.pod(namespace, "w-0", {"app": "t"}, f"10.8.0.{n}")
-
-
-def tearDownModule():
-    server.__exit__()
 
 
 ML, OTHER = ({"worker": [f"10.8.0.{n}:8470"]} for n in (1, 2))
@@ -126,7 +120,6 @@ class Programs(World):
         account = "/api/v1/namespaces/renewal/serviceaccounts/trainer"
         self.prints(token=server.account("renewal", "trainer"))
         server.allow("renewal", "ServiceAccount", "trainer")
-        load(os.environ["MUSTER_TEST_LIBRARY"])
         config = ("cluster: {backend: kubernetes, options: {job_to_label_mapping: {worker: [app=t]}, "
                   f"kubeconfig: '{server.kubeconfig(self.user(), 'renewal')}'}}}}")
         with Cluster(config, plugin_dir=PLUGINS) as cluster:

@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from apiserver import ApiServer
+from apiserver import started
 from asking import ask, kubectl_or_skip
 
 kubectl_or_skip()
@@ -34,17 +34,13 @@ def define(group, version, kind, plural):
 
 def setUpModule():
     global server
-    server = ApiServer()
+    server = started()
     for definition in DEFINITIONS:
         define(*definition)
     deadline = time.monotonic() + 60
     for group, version, _, plural in DEFINITIONS:
         while server.request("GET", f"/apis/{group}/{version}/{plural}")[0] != 200 and time.monotonic() < deadline:
             time.sleep(0.1)
-
-
-def tearDownModule():
-    server.__exit__()
 
 
 def owned(kind, name, uid, api="batch/v1"):

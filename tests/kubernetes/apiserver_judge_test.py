@@ -6,7 +6,7 @@ import re
 import subprocess
 import unittest
 
-from apiserver import ApiServer
+from apiserver import started
 from asking import ask, kubectl_or_skip
 from between import Between
 
@@ -36,7 +36,7 @@ NAMESPACES = ["ml", "other"]
 
 def setUpModule():
     global server
-    server = ApiServer()
+    server = started()
     chance = random.Random(4)
     number = 0
     for namespace in NAMESPACES:
@@ -51,10 +51,6 @@ def setUpModule():
                 pod = {"ip": "10.8.0.{}", **state}
                 pod["ip"] = pod["ip"] and pod["ip"].format(number)
                 server.pod(namespace, f"p-{number}", labels, **pod)
-
-
-def tearDownModule():
-    server.__exit__()
 
 
 def judged(selectors, flags):

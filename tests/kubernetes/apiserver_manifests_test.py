@@ -8,7 +8,7 @@ import tempfile
 import time
 import unittest
 
-from apiserver import ROOT, ApiServer, read
+from apiserver import ROOT, read, started
 from asking import MUSTER, PLUGINS, ask, kubectl_or_skip
 from mount_namespace import in_pod, may_mount
 
@@ -32,13 +32,9 @@ def create(name, *words):
 
 def setUpModule():
     global server, permitted
-    server = ApiServer()
+    server = started()
     server.namespace("ml")
     permitted = {one["kind"]: one for one in create("permissions.yaml")}
-
-
-def tearDownModule():
-    server.__exit__()
 
 
 class Pod:

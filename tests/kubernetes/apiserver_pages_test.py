@@ -1,24 +1,16 @@
 """Long lists of the real kube-apiserver: pages of one moment, also when the server forgets that moment in between."""
-import os
-import sys
 import unittest
 
-from apiserver import ApiServer
+from apiserver import started
 from asking import PLUGINS, ask
 from between import Between
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "launcher"))
-from muster_by_ctypes import Cluster, load  # noqa: E402
+from library import Cluster
 
 
 def setUpModule():
     global server
     # Without snapshots in its cache the server notices a compaction at once, and not some seconds later.
-    server = ApiServer("--feature-gates=ListFromCacheSnapshot=false")
-
-
-def tearDownModule():
-    server.__exit__()
+    server = started("--feature-gates=ListFromCacheSnapshot=false")
 
 
 class Pages(unittest.TestCase):
@@ -90,7 +82,6 @@ class Connections(unittest.TestCase):
     def test_a_cut_connection_and_a_restarted_server_are_not_noticed(self):
         server.namespace("kept")
         server.pod("kept", "w-0", {"app": "t"}, "10.8.0.1")
-        load(os.environ["MUSTER_TEST_LIBRARY"])
         config = ("cluster: {backend: kubernetes, options: {namespace: kept, job_to_label_mapping: {worker: [app=t]}, "
                   f"kubeconfig: '{server.ready['kubeconfig']}'}}}}")
         with Cluster(config, plugin_dir=PLUGINS) as cluster:

@@ -1,30 +1,23 @@
 """What the real kube-apiserver forbids is told with the Role that allows it, and that Role does allow it."""
 import os
 import subprocess
-import sys
 import time
 import unittest
 
-from apiserver import ApiServer, read
+from apiserver import read, started
 from asking import PLUGINS, ask, kubectl_or_skip
+from library import Cluster, MusterError
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "launcher"))
-from muster_by_ctypes import Cluster, MusterError, load  # noqa: E402
 
 kubectl_or_skip()
-load(os.environ["MUSTER_TEST_LIBRARY"])
 
 
 def setUpModule():
     global server
-    server = ApiServer()
+    server = started()
     for n, namespace in enumerate(("ml", "other"), 1):
         server.namespace(namespace)
         server.pod(namespace, "w-0", {"app": "t"}, f"10.8.0.{n}")
-
-
-def tearDownModule():
-    server.__exit__()
 
 
 class Permissions(unittest.TestCase):

@@ -1,26 +1,18 @@
 """The events of the real kube-apiserver: what they make of an answer is what a list would."""
-import os
-import sys
 import time
 import unittest
 
-from apiserver import ApiServer
+from apiserver import started
 from asking import PLUGINS
+from library import Cluster
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "launcher"))
-from muster_by_ctypes import Cluster, load  # noqa: E402
 
-load(os.environ["MUSTER_TEST_LIBRARY"])
 RUNNING = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
 
 
 def setUpModule():
     global server
-    server = ApiServer()
-
-
-def tearDownModule():
-    server.__exit__()
+    server = started()
 
 
 def cluster_of(namespace):
