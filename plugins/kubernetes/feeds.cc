@@ -151,8 +151,14 @@ sdk::Result<bool> ObjectFeed::take(Event& event) {
 
 // ---- Slices ---------------------------------------------------------------------------------
 
+SliceFeed::SliceFeed(const Access& access, const Options& options, sdk::Call& call)
+    : Feed(EventReader()),
+      access_(access),
+      question_(service_question(access, options)),
+      call_(call) {}
+
 sdk::Status SliceFeed::list() {
-  auto response = ask_server(access_, service_question(access_, options_), call_);
+  auto response = ask_server(access_, question_, call_);
   if (!response) return std::move(response).failure();
   // read_slices says what is wrong with it when it comes to the answer; here is looked for no more than is needed.
   simdjson::dom::parser parser;
@@ -181,13 +187,11 @@ sdk::Status SliceFeed::list() {
   return {};
 }
 
-std::string SliceFeed::url() const {
-  return access_.server + service_question(access_, options_).path;
-}
-std::string SliceFeed::what() const { return service_question(access_, options_).what; }
+std::string SliceFeed::url() const { return access_.server + question_.path; }
+std::string SliceFeed::what() const { return question_.what; }
 
 sdk::Failure SliceFeed::refusal(const sdk::Response& response) const {
-  Question question = service_question(access_, options_);
+  Question question = question_;
   question.verb = "watch";
   return question_refusal(access_, question, response);
 }

@@ -123,8 +123,8 @@ class ObjectFeed : public Feed {
 // The EndpointSlices of a Service.
 class SliceFeed : public Feed {
  public:
-  SliceFeed(const Access& access, const Options& options, sdk::Call& call)
-      : Feed(EventReader()), access_(access), options_(options), call_(call) {}
+  // Access and call outlive this.
+  SliceFeed(const Access& access, const Options& options, sdk::Call& call);
 
   sdk::Status list() override;
   std::string url() const override;
@@ -139,7 +139,7 @@ class SliceFeed : public Feed {
 
  private:
   const Access& access_;
-  const Options& options_;
+  const Question question_;  // of the list
   sdk::Call& call_;
   std::map<std::string, std::string> slices_;  // by name
 };
