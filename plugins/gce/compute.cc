@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <iterator>
+#include <set>
 
-#include "plugins/support/google/place.h"
 #include "plugins/support/text.h"
 
 namespace muster::gce {
@@ -12,97 +12,67 @@ namespace {
 
 using support::percent_encoded;
 using support::quote;
-using support::google::last_segment;
+using support::google::Asked;
 using support::google::Question;
 
-constexpr int kPage = 500;  // the most that the API gives
-// A page may be empty and still have a successor, but not for ever.
-constexpr int kPagesMaximum = 20000;
+// Up to so many bytes of names a list asks for them alone, whatever else is in their zones. A URL holds 2,048.
+constexpr size_t kNamesMaximum = 1000;
 
-sdk::Failure endless(const std::string& what) {
-  return {
-      MUSTER_E_DATA_LOSS,
-      fmt::format("Compute Engine's answer for {} does not go on: two pages have one token", what),
-      {}};
+// The members whose instance has not come.
+std::vector<const GroupMember*> missing(const std::vector<GroupMember>& group,
+                                        const std::vector<Instance>& instances) {
+  std::set<std::pair<std::string_view, std::string_view>> there;
+  for (const Instance& instance : instances) there.emplace(instance.zone, instance.name);
+  std::vector<const GroupMember*> out;
+  for (const GroupMember& member : group)
+    if (!member.status.empty() && there.count({member.zone, member.name}) == 0)
+      out.push_back(&member);
+  return out;
+}
+
+// Their names, which become a regular expression; none when that would be too long, or they are no names.
+std::vector<std::string> names_of(const std::vector<const GroupMember*>& members) {
+  std::vector<std::string> names;
+  size_t size = 0;
+  for (const GroupMember* member : members) {
+    size += member->name.size() + 1;
+    if (size > kNamesMaximum || member->name.find_first_not_of(
+                                    "abcdefghijklmnopqrstuvwxyz0123456789-") != std::string::npos)
+      return {};
+    names.push_back(member->name);
+  }
+  return names;
 }
 
 }  // namespace
 
-std::string Compute::group_in_words() const {
-  return fmt::format("instance group {} in {} of project {}", quote(options_.group),
-                     quote(place_.scope), quote(place_.project));
+template <typename List>
+sdk::Status Compute::ask_on(List& list) {
+  auto response =
+      support::google::ask_api(credentials_, list.question(), call_, list.may_be_absent());
+  return response ? list.take(*response) : sdk::Status(std::move(response).failure());
 }
 
-Question Compute::question(const std::string& path, const std::string& query) const {
-  Question out;
-  out.url = fmt::format("{}/projects/{}/{}?{}prettyPrint=false", place_.base,
-                        percent_encoded(place_.project), path, query);
-  out.role = "roles/compute.viewer";
-  out.service = "compute.googleapis.com";
-  out.project = place_.project;
-  return out;
-}
-
-sdk::Result<Group> Compute::group(int& managed) {
-  Group out;
-  out.managed = managed != 0;
-  const std::string what = group_in_words();
-  std::string next;
-  for (int page = 1; page <= kPagesMaximum; ++page) {
-    const char* kind = out.managed ? "instanceGroupManagers" : "instanceGroups";
-    const char* method = out.managed ? "listManagedInstances" : "listInstances";
-    std::string query = fmt::format("maxResults={}&fields={}&", kPage,
-                                    percent_encoded(out.managed ? kManagedFields : kMemberFields));
-    if (!next.empty()) query += fmt::format("pageToken={}&", percent_encoded(next));
-    Question ask = question(
-        fmt::format("{}/{}/{}/{}", place_.scope, kind, percent_encoded(options_.group), method),
-        query);
-    ask.method = "POST";
-    if (!out.managed) ask.body = R"({"instanceState":"ALL"})";
-    ask.what = what;
-    ask.purpose = fmt::format("{} of {}{}", out.managed ? "what is planned" : "the members",
-                              options_.group, page == 1 ? "" : fmt::format(", page {}", page));
-    ask.permission =
-        out.managed ? "compute.instanceGroupManagers.list" : "compute.instanceGroups.list";
-    ask.option = "/instance_group";
-    ask.look = fmt::format("gcloud compute instance-groups list --project {}", place_.project);
-    // Not managed, or not there at all: the other question tells.
-    const bool either = managed < 0 && out.managed && page == 1;
-    auto response = support::google::ask_api(credentials_, ask, call_, either);
-    if (!response) return std::move(response).failure();
-    if (response->status() == 404) {
-      out.managed = false;
-      page = 0;
-      continue;
-    }
-    managed = out.managed ? 1 : 0;
-    auto read = read_group(response->body(), out.managed);
-    if (!read) return std::move(read).failure().with("endpoint", place_.base);
-    std::move(read->members.begin(), read->members.end(), std::back_inserter(out.members));
-    if (read->next.empty()) return out;
-    if (read->next == next) return endless(what);
-    next = std::move(read->next);
-  }
-  return endless(what);
-}
-
-sdk::Result<int64_t> Compute::group_port() {
-  Question ask =
-      question(fmt::format("{}/instanceGroups/{}", place_.scope, percent_encoded(options_.group)),
-               "fields=namedPorts&");
-  ask.what = group_in_words();
+Question Compute::port_question() const {
+  Question ask = compute_question(
+      place_, fmt::format("{}/instanceGroups/{}", place_.scope, percent_encoded(options_.group)),
+      "fields=namedPorts&");
+  ask.what = group_in_words(place_, options_);
   ask.purpose = fmt::format("the named ports of {}", options_.group);
   ask.permission = "compute.instanceGroups.get";
   ask.option = "/instance_group";
   ask.look = fmt::format("gcloud compute instance-groups get-named-ports {}", options_.group);
-  auto response = support::google::ask_api(credentials_, ask, call_);
-  if (!response) return std::move(response).failure();
+  return ask;
+}
+
+sdk::Status Compute::take_port(const sdk::Response& response) {
   std::string known;
-  const int64_t port = named_port(response->body(), options_.port.name, known);
-  if (port != 0) return port;
+  port_ = gce::named_port(response.body(), options_.port.name, known);
+  if (port_ != 0) return {};
   return sdk::Failure{
       MUSTER_E_INVALID_ARGUMENT,
-      fmt::format("{} has no named port {}; {}", ask.what, quote(options_.port.name),
+      fmt::format("{} has no named port {}; {}", group_in_words(place_, options_),
+                  quote(options_.port.name),
                   known.empty() ? "it has none at all" : "it has " + known),
       {{"option", "/port"},
        {"hint",
@@ -110,71 +80,83 @@ sdk::Result<int64_t> Compute::group_port() {
                     options_.group, options_.port.name)}}};
 }
 
-sdk::Result<std::vector<Instance>> Compute::instances(const std::string& zone,
-                                                      const std::vector<std::string>& names,
-                                                      const std::vector<std::string>& zones) {
-  const std::string fields = instance_fields(options_);
-  std::string query = fmt::format("maxResults={}&", kPage);
-  query += "fields=" +
-           percent_encoded(
-               zone.empty()
-                   ? fmt::format("nextPageToken,unreachables,warning,items/*/warning/code,items/*/"
-                                 "instances({})",
-                                 fields)
-                   : fmt::format("nextPageToken,warning,items({})", fields)) +
-           "&";
-  // Else one zone that is down would fail the question for all.
-  if (zone.empty()) query += "returnPartialSuccess=true&";
-  std::string filter = options_.filter;
-  if (!names.empty()) {
-    filter = "name eq \"(";
-    for (const std::string& name : names) filter += (&name == &names[0] ? "" : "|") + name;
-    filter += ")\"";
+sdk::Result<Members> Compute::of_group(int& managed) {
+  GroupList group(place_, options_, managed);
+  // In a region the members' zones are not known yet.
+  InstanceList list(place_, options_,
+                    options_.region.empty() ? place_.scope.substr(place_.scope.find('/') + 1) : "");
+  managed = -1;  // until it is said again: one of the other kind may have taken the name
+  std::vector<Asked> first = {{group.question(), group.may_be_absent()}, {list.question(), false}};
+  if (!options_.port.name.empty()) first.push_back({port_question(), false});
+  auto answers = support::google::ask_api_together(credentials_, first, call_);
+  if (!answers[0]) return std::move(answers[0]).failure();
+  if (auto taken = group.take(*answers[0]); !taken) return std::move(taken).failure();
+  while (!group.done())
+    if (auto asked = ask_on(group); !asked) return std::move(asked).failure();
+  managed = group.managed() ? 1 : 0;
+  if (answers.size() > 2) {
+    if (!answers[2]) return std::move(answers[2]).failure();
+    if (auto taken = take_port(*answers[2]); !taken) return std::move(taken).failure();
   }
-  if (!filter.empty()) query += fmt::format("filter={}&", percent_encoded(filter));
-  const std::string what =
-      fmt::format("instances in {} of project {}",
-                  zone.empty() ? "all zones" : "zone " + quote(zone), quote(place_.project));
-  std::vector<Instance> out;
-  std::string next;
-  for (int page = 1; page <= kPagesMaximum; ++page) {
-    Question ask = question(
-        zone.empty() ? "aggregated/instances"
-                     : fmt::format("zones/{}/instances", percent_encoded(zone)),
-        next.empty() ? query : query + fmt::format("pageToken={}&", percent_encoded(next)));
-    ask.what = what;
-    ask.purpose =
-        fmt::format("addresses of {}{}", what, page == 1 ? "" : fmt::format(", page {}", page));
-    ask.permission = "compute.instances.list";
-    ask.option = !options_.filter.empty() ? "/filter" : zone.empty() ? "/project" : "/zone";
-    ask.look = fmt::format("gcloud compute instances list --project {}", place_.project);
-    auto response = support::google::ask_api(credentials_, ask, call_);
-    if (!response) return std::move(response).failure();
-    auto read = read_instances(response->body(), zone, place_.project, options_);
-    if (!read) return std::move(read).failure().with("endpoint", place_.base);
-    for (const std::string& scope : read->unreachable) {
-      const std::string name(last_segment(scope));
-      if (!zones.empty() && scope.rfind("zones/", 0) == 0 &&
-          std::find(zones.begin(), zones.end(), name) == zones.end())
-        continue;
-      return sdk::Failure{
-          MUSTER_E_UNAVAILABLE,
-          fmt::format("Compute Engine's answer lacks {}, which did not answer: the members there "
-                      "cannot be told",
-                      scope),
-          {{"endpoint", place_.base},
-           {"hint", "is there an outage? https://status.cloud.google.com"}}};
+  if (group.members().empty())
+    return sdk::Failure{MUSTER_E_NOT_FOUND,
+                        group_in_words(place_, options_) + " has no instances",
+                        {{"option", "/instance_group"}}};
+  const std::vector<std::string> zones = zones_to_ask(group.members());
+  // With none of them nobody has to be there yet, and what became of the first page does not matter.
+  if (zones.empty()) return join(group.members(), {}, options_);
+  if (!answers[1]) return std::move(answers[1]).failure();
+  if (auto taken = list.take(*answers[1]); !taken) return std::move(taken).failure();
+  auto instances = rest(list, group.members(), zones);
+  if (!instances) return std::move(instances).failure();
+  return join(group.members(), *std::move(instances), options_);
+}
+
+// What the first page lacks: few are asked for by their names, however full their zones are, more by the pages that are left.
+sdk::Result<std::vector<Instance>> Compute::rest(InstanceList& first,
+                                                 const std::vector<GroupMember>& group,
+                                                 const std::vector<std::string>& zones) {
+  std::vector<Instance> by_name;
+  while (!first.done()) {
+    const std::vector<const GroupMember*> lacking = missing(group, first.instances());
+    if (lacking.empty()) break;
+    const std::vector<std::string> names = names_of(lacking);
+    if (names.empty()) {
+      if (auto asked = ask_on(first); !asked) return std::move(asked).failure();
+      continue;
     }
-    std::move(read->instances.begin(), read->instances.end(), std::back_inserter(out));
-    if (static_cast<int64_t>(out.size()) > MUSTER_TASKS_MAXIMUM)
-      return sdk::Failure{MUSTER_E_RESOURCE_EXHAUSTED,
-                          fmt::format("there are more than {} {}", MUSTER_TASKS_MAXIMUM, what),
-                          {{"option", ask.option}}};
-    if (read->next.empty()) return out;
-    if (read->next == next) return endless(what);
-    next = std::move(read->next);
+    InstanceList few(place_, options_, zones.size() == 1 ? zones[0] : "", names);
+    while (!few.done())
+      if (auto asked = ask_on(few); !asked) return std::move(asked).failure();
+    if (auto reached = few.check_reached(zones); !reached) return std::move(reached).failure();
+    by_name = few.take_instances();
+    break;
   }
-  return endless(what);
+  if (auto reached = first.check_reached(zones); !reached) return std::move(reached).failure();
+  std::vector<Instance> out = first.take_instances();
+  std::move(by_name.begin(), by_name.end(), std::back_inserter(out));
+  return out;
+}
+
+sdk::Result<Members> Compute::selected() {
+  InstanceList list(place_, options_, options_.zone);
+  while (!list.done())
+    if (auto asked = ask_on(list); !asked) return std::move(asked).failure();
+  if (auto reached = list.check_reached({}); !reached) return std::move(reached).failure();
+  auto members = select(list.take_instances(), options_);
+  if (members && members->members.empty())
+    return sdk::Failure{
+        MUSTER_E_NOT_FOUND,
+        fmt::format("no instance in {} of project {} fits {}",
+                    options_.zone.empty() ? "any zone" : "zone " + quote(options_.zone),
+                    quote(place_.project),
+                    options_.filter.empty() ? "the tag " + quote(options_.tag)
+                    : options_.tag.empty()
+                        ? "the filter " + quote(options_.filter, 500)
+                        : fmt::format("the filter {} and the tag {}", quote(options_.filter, 500),
+                                      quote(options_.tag))),
+        {{"option", options_.filter.empty() ? "/tag" : "/filter"}}};
+  return members;
 }
 
 }  // namespace muster::gce

@@ -1,4 +1,4 @@
-// The requests to Compute Engine.
+// Who the members are, asked of Compute Engine in as few requests, and as few one after the other, as that takes.
 #pragma once
 
 #include <string>
@@ -6,24 +6,12 @@
 
 #include <muster/plugin.hpp>
 
-#include "plugins/gce/group.h"
-#include "plugins/gce/instance.h"
+#include "plugins/gce/lists.h"
+#include "plugins/gce/members.h"
 #include "plugins/gce/options.h"
-#include "plugins/support/google/api.h"
+#include "plugins/support/google/credentials.h"
 
 namespace muster::gce {
-
-// Where it is asked, as it stands after looking for it.
-struct Place {
-  std::string base;  // ".../compute/v1" without a slash at its end
-  std::string project;
-  std::string scope;  // of the group: "zones/Z" or "regions/R"
-};
-
-struct Group {
-  std::vector<GroupMember> members;
-  bool managed = false;
-};
 
 class Compute {
  public:
@@ -31,27 +19,31 @@ class Compute {
           sdk::Call& call)
       : credentials_(credentials), place_(place), options_(options), call_(call) {}
 
-  // All members of the group. A managed group is asked for its plan in one request (pages only where the group has them on). `managed`: what
-  // was found out before; -1 for nothing: then a group that is not managed costs one request more. NOT_FOUND: there is no such group.
-  sdk::Result<Group> group(int& managed);
+  // Those of the options' group. Its plan, its named port and the first page of instances are asked for side by side: most often they
+  // are all. `managed`: what was found out before; -1 for nothing. NOT_FOUND: there is no such group, or it has no instances. Zones
+  // with members that did not answer are UNAVAILABLE.
+  sdk::Result<Members> of_group(int& managed);
 
-  // The port that the group gives that name.
-  sdk::Result<int64_t> group_port();
+  // Those of the options' filter or tag. NOT_FOUND: there are none.
+  sdk::Result<Members> selected();
 
-  // The instances of one zone, or with an empty zone of all. With `names` those alone. Zones that did not answer are an error: of
-  // `zones` where there are any, else of all.
-  sdk::Result<std::vector<Instance>> instances(const std::string& zone,
-                                               const std::vector<std::string>& names,
-                                               const std::vector<std::string>& zones);
+  // After of_group: the port that the options name.
+  int64_t named_port() const { return port_; }
 
  private:
-  std::string group_in_words() const;
-  support::google::Question question(const std::string& path, const std::string& query) const;
+  template <typename List>
+  sdk::Status ask_on(List& list);
+  support::google::Question port_question() const;
+  sdk::Status take_port(const sdk::Response& response);
+  sdk::Result<std::vector<Instance>> rest(InstanceList& first,
+                                          const std::vector<GroupMember>& group,
+                                          const std::vector<std::string>& zones);
 
   support::google::Credentials& credentials_;
   const Place& place_;
   const Options& options_;
   sdk::Call& call_;
+  int64_t port_ = 0;
 };
 
 }  // namespace muster::gce

@@ -111,9 +111,6 @@ std::vector<std::string> needed_permissions(const Options& options) {
   return out;
 }
 
-// Up to so many bytes of names a list asks for them alone, whatever else is in their zones. A URL holds 2,048.
-constexpr size_t kNamesMaximum = 1000;
-
 class Gce {
  public:
   static sdk::Result<std::unique_ptr<Gce>> create(const sdk::Host&, std::string_view options) {
@@ -133,14 +130,10 @@ class Gce {
                     fmt::format("gce: project {}{}{}, {}", quote(place->project),
                                 place->scope.empty() ? "" : ", ", place->scope, place->base));
     Compute compute(credentials_, *place, options_, call);
-    Options options = options_;
-    if (!options_.port.name.empty()) {
-      auto port = compute.group_port();
-      if (!port) return std::move(port).failure();
-      options.port.number = *port;
-    }
-    auto members = options_.group.empty() ? selected(compute, *place) : of_group(compute, *place);
+    auto members = options_.group.empty() ? compute.selected() : compute.of_group(managed_);
     if (!members) return std::move(members).failure();
+    Options options = options_;
+    if (!options_.port.name.empty()) options.port.number = compute.named_port();
     push(*members, options, call);
     return say_identity(*members, call);
   }
@@ -172,59 +165,6 @@ class Gce {
     }
     out.scope = zone.empty() ? "regions/" + options_.region : "zones/" + zone;
     return out;
-  }
-
-  sdk::Result<Members> of_group(Compute& compute, const Place& place) {
-    auto group = compute.group(managed_);
-    if (!group) {
-      managed_ = -1;  // one of the other kind may take its name
-      return std::move(group).failure();
-    }
-    if (group->members.empty())
-      return sdk::Failure{
-          MUSTER_E_NOT_FOUND,
-          fmt::format("instance group {} in {} of project {} has no instances",
-                      quote(options_.group), quote(place.scope), quote(place.project)),
-          {{"option", "/instance_group"}}};
-    const std::vector<std::string> zones = zones_to_ask(group->members);
-    std::vector<Instance> instances;
-    if (!zones.empty()) {
-      std::vector<std::string> names;
-      size_t size = 0;
-      for (const GroupMember& member : group->members) {
-        if (member.status.empty()) continue;
-        size += member.name.size() + 1;
-        // They become a regular expression.
-        if (member.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") !=
-            std::string::npos)
-          size = kNamesMaximum + 1;
-        names.push_back(member.name);
-      }
-      if (size > kNamesMaximum) names.clear();
-      auto found = compute.instances(zones.size() == 1 ? zones[0] : "", names, zones);
-      if (!found) return std::move(found).failure();
-      instances = *std::move(found);
-    }
-    return join(group->members, std::move(instances), options_);
-  }
-
-  sdk::Result<Members> selected(Compute& compute, const Place& place) {
-    auto instances = compute.instances(options_.zone, {}, {});
-    if (!instances) return std::move(instances).failure();
-    auto members = select(*std::move(instances), options_);
-    if (members && members->members.empty())
-      return sdk::Failure{
-          MUSTER_E_NOT_FOUND,
-          fmt::format("no instance in {} of project {} fits {}",
-                      options_.zone.empty() ? "any zone" : "zone " + quote(options_.zone),
-                      quote(place.project),
-                      options_.filter.empty() ? "the tag " + quote(options_.tag)
-                      : options_.tag.empty()
-                          ? "the filter " + quote(options_.filter, 500)
-                          : fmt::format("the filter {} and the tag {}", quote(options_.filter, 500),
-                                        quote(options_.tag))),
-          {{"option", options_.filter.empty() ? "/tag" : "/filter"}}};
-    return members;
   }
 
   static void push(const Members& members, const Options& options, sdk::Call& call) {

@@ -59,8 +59,8 @@ sdk::Status say_planned(const Options& options, support::google::Credentials& cr
                    "500 a page, of a group that is not managed");
     plan.compute(options.region.empty() ? "instances.list" : "instances.aggregatedList", pages,
                  pages,
-                 "500 a page of all in its zones, as if there were no others; up to about 50 "
-                 "members are asked for by their names");
+                 "500 a page of all in its zones, as if there were no others; the last 50 or so "
+                 "are asked for by their names");
   } else {
     plan.compute(options.zone.empty() ? "instances.aggregatedList" : "instances.list", pages, pages,
                  options.filter.empty()

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <random>
 
 #include "plugins/support/json_at.h"
@@ -30,14 +31,37 @@ std::string origin_of(const std::string& url) {
   return url.substr(0, url.find('/', url.find("://") + 3));
 }
 
+// Lives as long as the question.
+muster_http_request_v1 request_of(const Question& question) {
+  static constexpr std::string_view kJson = "application/json";
+  static const muster_http_header_v1 headers[] = {{"Accept", kJson.data(), kJson.size()},
+                                                  {"Content-Type", kJson.data(), kJson.size()}};
+  muster_http_request_v1 request = {};
+  request.struct_size = sizeof request;
+  request.flags = MUSTER_HTTP_IDEMPOTENT;  // all that is asked here only reads
+  request.method = question.method;
+  request.url = question.url.data();
+  request.url_size = question.url.size();
+  request.headers = headers;
+  request.header_count = question.body.empty() ? 1 : 2;
+  request.body = question.body.data();
+  request.body_size = question.body.size();
+  request.maximum_body_size = kMaximum;
+  request.purpose = question.purpose.c_str();
+  return request;
+}
+
 class Asker {
  public:
   Asker(Credentials& credentials, const Question& question, sdk::Call& call)
       : credentials_(credentials), question_(question), call_(call) {}
 
-  sdk::Result<sdk::Response> ask(bool may_be_absent) {
+  // `first`: the answer to it, when it was sent already.
+  sdk::Result<sdk::Response> ask(bool may_be_absent,
+                                 std::optional<sdk::Response> first = std::nullopt) {
     for (size_t waits = 0;; ++waits) {
-      auto response = send();
+      auto response = first ? sdk::Result<sdk::Response>(*std::move(first)) : send();
+      first.reset();
       if (!response) return std::move(response).failure().with("endpoint", origin());
       const int64_t status = response->status();
       if (status == 200 || (status == 404 && may_be_absent)) return response;
@@ -58,22 +82,7 @@ class Asker {
       return sdk::Failure{
           MUSTER_E_CANCELLED, fmt::format("asking for {} was cancelled", question_.what), {}};
     call_.progress(question_.what);
-    constexpr std::string_view kJson = "application/json";
-    const muster_http_header_v1 headers[] = {{"Accept", kJson.data(), kJson.size()},
-                                             {"Content-Type", kJson.data(), kJson.size()}};
-    muster_http_request_v1 request = {};
-    request.struct_size = sizeof request;
-    request.flags = MUSTER_HTTP_IDEMPOTENT;  // all that is asked here only reads
-    request.method = question_.method;
-    request.url = question_.url.data();
-    request.url_size = question_.url.size();
-    request.headers = headers;
-    request.header_count = question_.body.empty() ? 1 : 2;
-    request.body = question_.body.data();
-    request.body_size = question_.body.size();
-    request.maximum_body_size = kMaximum;
-    request.purpose = question_.purpose.c_str();
-    return credentials_.send(request, call_);
+    return credentials_.send(request_of(question_), call_);
   }
 
   sdk::Status wait(const sdk::Response& response, const ApiError& said, size_t waits) {
@@ -222,6 +231,34 @@ ApiError read_api_error(std::string_view body) {
 sdk::Result<sdk::Response> ask_api(Credentials& credentials, const Question& question,
                                    sdk::Call& call, bool may_be_absent) {
   return Asker(credentials, question, call).ask(may_be_absent);
+}
+
+std::vector<sdk::Result<sdk::Response>> ask_api_together(Credentials& credentials,
+                                                         const std::vector<Asked>& questions,
+                                                         sdk::Call& call) {
+  std::vector<muster_http_request_v1> requests;
+  std::string what;
+  for (const Asked& asked : questions) {
+    requests.push_back(request_of(asked.question));
+    what += (what.empty() ? "" : ", ") + asked.question.what;
+  }
+  call.progress(what);
+  auto sent = credentials.send_together(requests, call);
+  std::vector<sdk::Result<sdk::Response>> out;
+  std::optional<sdk::Failure> failed;
+  if (!sent)
+    failed = std::move(sent).failure().with("endpoint", origin_of(questions[0].question.url));
+  for (size_t n = 0; n < questions.size(); ++n) {
+    if (failed) {
+      out.emplace_back(*failed);
+      continue;
+    }
+    auto& answer = (*sent)[n];
+    out.push_back(Asker(credentials, questions[n].question, call)
+                      .ask(questions[n].may_be_absent, std::move(answer)));
+    if (!out.back()) failed = out.back().failure();
+  }
+  return out;
 }
 
 }  // namespace muster::support::google

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <muster/plugin.hpp>
 
@@ -47,5 +48,15 @@ int64_t jittered_ns(int64_t wait_ns);
 // With `may_be_absent` a 404 is an answer too.
 sdk::Result<sdk::Response> ask_api(Credentials& credentials, const Question& question,
                                    sdk::Call& call, bool may_be_absent = false);
+
+// The same for several questions that do not wait for one another; each answer stands at its question's place. Behind one that failed
+// no rate limit is waited out: they fail with it.
+struct Asked {
+  Question question;
+  bool may_be_absent = false;
+};
+std::vector<sdk::Result<sdk::Response>> ask_api_together(Credentials& credentials,
+                                                         const std::vector<Asked>& questions,
+                                                         sdk::Call& call);
 
 }  // namespace muster::support::google

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+#include <muster/http_streams.hpp>
 #include <vector>
 
 #include "plugins/support/google/metadata.h"
@@ -270,36 +273,107 @@ bool Credentials::renew(sdk::Call& call) {
   return true;
 }
 
-sdk::Result<sdk::Response> Credentials::send(muster_http_request_v1 request, sdk::Call& call) {
-  const std::vector<muster_http_header_v1> own(request.headers,
-                                               request.headers + request.header_count);
-  const std::string_view url(request.url, request.url_size);
-  for (bool again = false;; again = true) {
-    std::vector<muster_http_header_v1> headers = own;
-    std::string authorization;
-    if (kind_ != Kind::kNone) {
-      if (!may_have_token(url, universe_))
-        return sdk::Failure{
-            MUSTER_E_INVALID_ARGUMENT,
-            fmt::format("a token of {} is not sent to {}: it is neither https below {} nor the "
-                        "loopback",
-                        origin_, quote(url.substr(0, url.find('?')), 200), universe_),
-            {{"hint",
-              "the option endpoint names an API of Google's, of the option "
-              "universe_domain, or on the loopback"}}};
-      if (auto status = ensure_token(call); !status) return std::move(status).failure();
-      authorization = "Bearer " + token_->text;
+// Sends those that have no response yet.
+sdk::Status Credentials::send_once(const std::vector<muster_http_request_v1>& requests,
+                                   std::vector<std::optional<sdk::Response>>& responses,
+                                   sdk::Call& call) {
+  std::string authorization;
+  std::vector<size_t> open;
+  for (size_t n = 0; n < requests.size(); ++n) {
+    if (responses[n]) continue;
+    open.push_back(n);
+    if (kind_ == Kind::kNone) continue;
+    const std::string_view url(requests[n].url, requests[n].url_size);
+    if (!may_have_token(url, universe_))
+      return sdk::Failure{
+          MUSTER_E_INVALID_ARGUMENT,
+          fmt::format("a token of {} is not sent to {}: it is neither https below {} nor the "
+                      "loopback",
+                      origin_, quote(url.substr(0, url.find('?')), 200), universe_),
+          {{"hint",
+            "the option endpoint names an API of Google's, of the option universe_domain, or on "
+            "the loopback"}}};
+  }
+  if (kind_ != Kind::kNone) {
+    if (auto status = ensure_token(call); !status) return status;
+    authorization = "Bearer " + token_->text;
+  }
+  const auto signed_request = [&](size_t n, std::vector<muster_http_header_v1>& headers) {
+    muster_http_request_v1 request = requests[n];
+    headers.assign(request.headers, request.headers + request.header_count);
+    if (!authorization.empty())
       headers.push_back({"Authorization", authorization.data(), authorization.size()});
-    }
     if (!quota_project_.empty())
       headers.push_back({"x-goog-user-project", quota_project_.data(), quota_project_.size()});
     request.headers = headers.data();
     request.header_count = headers.size();
-    auto response = call.send(request);
-    if (!response || response->status() != 401 || again || !renew(call)) return response;
+    return request;
+  };
+  const sdk::HttpStreams streams(call);
+  std::vector<muster_http_header_v1> headers;
+  if (open.size() == 1 || !streams.possible()) {
+    for (const size_t n : open) {
+      auto response = call.send(signed_request(n, headers));
+      if (!response) return std::move(response).failure();
+      responses[n].emplace(*std::move(response));
+    }
+    return {};
+  }
+  std::map<uint64_t, size_t> running;
+  sdk::Status status;
+  for (size_t at = 0; at < open.size() && status; ++at) {
+    auto begun = streams.begin(signed_request(open[at], headers));
+    if (begun) {
+      running.emplace(*begun, open[at]);
+    } else {
+      status = std::move(begun).failure();
+    }
+  }
+  while (!running.empty() && status) {
+    auto news = streams.next(call.get()->deadline_ns);
+    if (news.ended == 0) {
+      if (news.code == MUSTER_E_CANCELLED)
+        status = sdk::Failure{MUSTER_E_CANCELLED, "asking an API of Google's was cancelled", {}};
+      continue;
+    }
+    if (*news.response) {
+      responses[running.at(news.ended)].emplace(**std::move(news.response));
+    } else {
+      status = std::move(*news.response).failure();
+    }
+    running.erase(news.ended);
+  }
+  for (const auto& [number, n] : running) streams.end(number);
+  return status;
+}
+
+sdk::Result<sdk::Response> Credentials::send(const muster_http_request_v1& request,
+                                             sdk::Call& call) {
+  auto responses = send_together({request}, call);
+  if (!responses) return std::move(responses).failure();
+  return std::move(responses->front());
+}
+
+sdk::Result<std::vector<sdk::Response>> Credentials::send_together(
+    const std::vector<muster_http_request_v1>& requests, sdk::Call& call) {
+  std::vector<std::optional<sdk::Response>> responses(requests.size());
+  if (auto status = send_once(requests, responses, call); !status)
+    return std::move(status).failure();
+  const auto refused = [](const std::optional<sdk::Response>& response) {
+    return response->status() == 401;
+  };
+  if (std::any_of(responses.begin(), responses.end(), refused) && renew(call)) {
     call.host().log(MUSTER_LOG_DEBUG,
                     "google: the API refuses the token; it is asked again with a new one");
+    for (auto& response : responses)
+      if (refused(response)) response.reset();
+    if (auto status = send_once(requests, responses, call); !status)
+      return std::move(status).failure();
   }
+  std::vector<sdk::Response> out;
+  out.reserve(responses.size());
+  for (auto& response : responses) out.push_back(*std::move(response));
+  return out;
 }
 
 }  // namespace muster::support::google

@@ -51,7 +51,11 @@ class Credentials {
   // Sends a request with the token beside its own headers, and with x-goog-user-project where there is a quota project. Where the
   // API refuses the token (401) it is sent once more with a new one, if there can be one. INVALID_ARGUMENT: the URL's host may
   // not have the token.
-  sdk::Result<sdk::Response> send(muster_http_request_v1 request, sdk::Call& call);
+  sdk::Result<sdk::Response> send(const muster_http_request_v1& request, sdk::Call& call);
+  // The same for several that do not wait for one another; each response stands at its request's place. One new token serves all that
+  // were refused. The first that fails ends the others.
+  sdk::Result<std::vector<sdk::Response>> send_together(
+      const std::vector<muster_http_request_v1>& requests, sdk::Call& call);
 
  private:
   enum class Kind { kNone, kToken, kTokenFile, kGcloud, kFile, kMetadata };
@@ -63,6 +67,8 @@ class Credentials {
   sdk::Result<Token> get_token(sdk::Call& call);
   sdk::Result<Token> gcloud_token(sdk::Call& call);
   bool renew(sdk::Call& call);
+  sdk::Status send_once(const std::vector<muster_http_request_v1>& requests,
+                        std::vector<std::optional<sdk::Response>>& responses, sdk::Call& call);
 
   CredentialOptions options_;
   Kind kind_ = Kind::kNone;
