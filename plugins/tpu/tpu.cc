@@ -13,6 +13,7 @@
 #include "plugins/tpu/api.h"
 #include "plugins/tpu/find.h"
 #include "plugins/tpu/options.h"
+#include "plugins/tpu/planned.h"
 #include "plugins/tpu/slice.h"
 #include "plugins/tpu/source.h"
 #include "plugins/tpu/vm.h"
@@ -112,6 +113,13 @@ class Tpu {
     needed.emplace_back("tpu.queuedResources.list");
     return support::google::say_permissions(needed, "roles/tpu.viewer", source->project,
                                             credentials_, request, call);
+  }
+
+  // The hosts that it finds do not matter: slices come whole.
+  sdk::Status plan(sdk::Call& call, int64_t) {
+    auto source = find_source(options_, call);
+    if (!source) return std::move(source).failure();
+    return say_planned(options_, *source, credentials_, call);
   }
 
  private:
