@@ -115,9 +115,9 @@ Checked Staging::add_task(std::string_view job_name, int64_t index, std::string_
     return Refusal{
         "MP-7", fmt::format("{}: {}", task_words(job_name, index, name), parsed.error().message)};
 
-  // Moving the tasks to a larger place is half of the work here, so it is done seldom.
+  // Not one by one at first. More than double would be memory that other things have used before, and so is there.
   if (job->tasks.size() == job->tasks.capacity())
-    job->tasks.reserve(std::max<size_t>(16, job->tasks.size() * 4));
+    job->tasks.reserve(std::max<size_t>(16, job->tasks.size() * 2));
   if (index != kUnranked) {
     const auto place = static_cast<int32_t>(index);
     if (job->ascending && !job->tasks.empty() && place <= job->tasks.back().index) {
