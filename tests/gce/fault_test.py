@@ -109,6 +109,16 @@ class Outages(unittest.TestCase):
             self.assertLess(time.monotonic() - start, 3)
 
 
+class Tokens(unittest.TestCase):
+    def test_a_token_that_ends_between_two_pages_is_renewed_and_no_page_is_lost(self):
+        with world(fault(LIST, "after: 1, times: 1, status: 401") + group(1400)) as sim:
+            run = ask(sim, key="authorized_user.json")
+            self.assertEqual(run.code, 0, run)
+            self.assertEqual(len(set(run.cluster()["worker"])), 1400)
+            self.assertEqual([one["path"] for one in sim.requests()].count("/token"), 2)
+            self.assertEqual(sorted(one["status"] for one in api_requests(sim)), [200, 200, 200, 200, 401])
+
+
 class Odd(unittest.TestCase):
     def test_an_instance_that_is_listed_twice_counts_once(self):
         with world(f"""\

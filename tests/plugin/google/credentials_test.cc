@@ -174,6 +174,26 @@ TEST_CASE("without any, each place that was looked at is told, and what to run")
   CHECK((answer.requests[0].flags & MUSTER_HTTP_NO_RETRY) != 0);
 }
 
+TEST_CASE("a metadata server that hangs costs a second and no other try, where none is expected") {
+  World world;
+  world.serve = [](const Request&) -> Response {
+    return {0, "", {}, MUSTER_E_DEADLINE_EXCEEDED, "no answer in time"};
+  };
+  const Answer off = ask_google(world);
+  CHECK(off.code == MUSTER_E_UNAUTHENTICATED);
+  CHECK(holds(off.message, "this is no machine of Google Cloud"));
+  REQUIRE(off.requests.size() == 1);
+  CHECK(off.requests[0].timeout_ns == INT64_C(1'000'000'000));
+  CHECK((off.requests[0].flags & MUSTER_HTTP_NO_RETRY) != 0);
+
+  world.files["/sys/class/dmi/id/product_name"] = "Google Compute Engine\n";
+  const Answer on = ask_google(world);
+  CHECK(on.code == MUSTER_E_DEADLINE_EXCEEDED);
+  REQUIRE(on.requests.size() == 1);
+  CHECK(on.requests[0].timeout_ns == INT64_C(10'000'000'000));
+  CHECK((on.requests[0].flags & MUSTER_HTTP_NO_RETRY) == 0);
+}
+
 TEST_CASE(
     "NO_GCE_CHECK keeps from asking a metadata server, and one without the flavour is not "
     "believed") {

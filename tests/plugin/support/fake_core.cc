@@ -223,6 +223,7 @@ int32_t send(const muster_call_v1* call, const muster_http_request_v1* r,
   request.server_name = optional(r->tls_server_name);
   request.proxy_url = optional(r->proxy_url);
   request.purpose = optional(r->purpose);
+  request.timeout_ns = r->timeout_ns;
   request.body = sized(r->body, r->body_size);
   core.answer.requests.push_back(request);
   Response served;

@@ -22,6 +22,7 @@ struct Request {
   std::string ca_pem, certificate_pem, key_pem;
   std::string server_name, proxy_url, purpose;
   uint64_t flags = 0;
+  int64_t timeout_ns = 0;
   std::string body;
 };
 
