@@ -79,36 +79,61 @@ Call to_call(const httplib::Request& request) {
   return call;
 }
 
-// Sends an answer piece by piece, with the faults that concern the sending.
-class Sender {
+// The faults that concern the sending of one answer: it drips, or is cut off.
+class Hindrance {
  public:
-  Sender(Answer answer, const std::optional<Fault>& fault, int local_port, int remote_port)
-      : answer_(std::move(answer)), local_port_(local_port), remote_port_(remote_port) {
+  Hindrance(const std::optional<Fault>& fault, const httplib::Request& request)
+      : local_port_(request.local_port), remote_port_(request.remote_port) {
     if (!fault) return;
     drip_ = fault->drip;
     reset_ = fault->reset;
     if (fault->drop_after_bytes) left_before_cut_ = *fault->drop_after_bytes;
   }
 
-  // Called again and again until everything is sent; false ends the connection.
-  bool send(httplib::DataSink& sink) {
-    if (left_before_cut_ == 0) {
-      cut_connection(local_port_, remote_port_, reset_);
-      return false;
-    }
+  // Whether the connection is at its end; then it is cut.
+  bool cuts() const {
+    if (left_before_cut_ != 0) return false;
+    cut_connection(local_port_, remote_port_, reset_);
+    return true;
+  }
+  // How many bytes may be sent next at most; waits until they may.
+  std::size_t most() {
     if (drip_ > 0 && started_) std::this_thread::sleep_for(std::chrono::seconds(1));
     started_ = true;
-    const auto piece = next_piece();
-    if (left_before_cut_ > 0) left_before_cut_ -= static_cast<std::int64_t>(piece.size());
+    std::size_t most = std::string_view::npos;
+    if (left_before_cut_ > 0) most = static_cast<std::size_t>(left_before_cut_);
+    if (drip_ > 0) most = std::min(most, static_cast<std::size_t>(drip_));
+    return most;
+  }
+  void sent(std::size_t count) {
+    if (left_before_cut_ > 0) left_before_cut_ -= static_cast<std::int64_t>(count);
+  }
+
+ private:
+  int local_port_;
+  int remote_port_;
+  std::int64_t drip_ = 0;
+  std::int64_t left_before_cut_ = -1;  // -1: no cut
+  bool reset_ = false;
+  bool started_ = false;
+};
+
+// Sends an answer piece by piece.
+class Sender {
+ public:
+  Sender(Answer answer, Hindrance hindrance) : answer_(std::move(answer)), hindrance_(hindrance) {}
+
+  // Called again and again until everything is sent; false ends the connection.
+  bool send(httplib::DataSink& sink) {
+    if (hindrance_.cuts()) return false;
+    const auto piece = next_piece(hindrance_.most());
+    hindrance_.sent(piece.size());
     return !piece.empty() && sink.write(piece.data(), piece.size());
   }
 
  private:
   // The next bytes: a large slice as it is, small ones gathered.
-  std::string_view next_piece() {
-    std::size_t most = std::string_view::npos;
-    if (left_before_cut_ > 0) most = static_cast<std::size_t>(left_before_cut_);
-    if (drip_ > 0) most = std::min(most, static_cast<std::size_t>(drip_));
+  std::string_view next_piece(std::size_t most) {
     gathered_.clear();
     while (at_ < answer_.slices.size()) {
       auto& slice = answer_.slices[at_];
@@ -125,12 +150,7 @@ class Sender {
   }
 
   Answer answer_;
-  int local_port_;
-  int remote_port_;
-  std::int64_t drip_ = 0;
-  std::int64_t left_before_cut_ = -1;  // -1: no cut
-  bool reset_ = false;
-  bool started_ = false;
+  Hindrance hindrance_;
   std::size_t at_ = 0;
   std::string gathered_;
 };
@@ -139,21 +159,12 @@ class Sender {
 // them whenever the client takes gzip, which the real server never does to a watch.
 class StreamSender {
  public:
-  StreamSender(std::shared_ptr<BodyStream> stream, const std::optional<Fault>& fault,
-               int local_port, int remote_port)
-      : stream_(std::move(stream)), local_port_(local_port), remote_port_(remote_port) {
-    if (!fault) return;
-    drip_ = fault->drip;
-    reset_ = fault->reset;
-    if (fault->drop_after_bytes) left_before_cut_ = *fault->drop_after_bytes;
-  }
+  StreamSender(std::shared_ptr<BodyStream> stream, Hindrance hindrance)
+      : stream_(std::move(stream)), hindrance_(hindrance) {}
 
   // Called again and again; false ends the connection.
   bool send(httplib::DataSink& sink) {
-    if (left_before_cut_ == 0) {
-      cut_connection(local_port_, remote_port_, reset_);
-      return false;
-    }
+    if (hindrance_.cuts()) return false;
     if (waiting_.empty()) waiting_ = stream_->next(std::chrono::milliseconds(1000));
     if (waiting_.empty()) {
       if (!stream_->ended()) return true;
@@ -162,15 +173,8 @@ class StreamSender {
       sink.done();
       return sent;
     }
-    auto size = static_cast<std::int64_t>(waiting_.size());
-    if (left_before_cut_ > 0) size = std::min(size, left_before_cut_);
-    if (drip_ > 0) {
-      if (started_) std::this_thread::sleep_for(std::chrono::seconds(1));
-      size = std::min(size, drip_);
-    }
-    started_ = true;
-    if (left_before_cut_ > 0) left_before_cut_ -= size;
-    const auto count = static_cast<std::size_t>(size);
+    const auto count = std::min(waiting_.size(), hindrance_.most());
+    hindrance_.sent(count);
     const auto frame =
         fmt::format("{:x}\r\n{}\r\n", count, std::string_view(waiting_).substr(0, count));
     waiting_.erase(0, count);
@@ -179,12 +183,7 @@ class StreamSender {
 
  private:
   std::shared_ptr<BodyStream> stream_;
-  int local_port_;
-  int remote_port_;
-  std::int64_t drip_ = 0;
-  std::int64_t left_before_cut_ = -1;  // -1: no cut
-  bool reset_ = false;
-  bool started_ = false;
+  Hindrance hindrance_;
   std::string waiting_;
 };
 
@@ -202,8 +201,7 @@ void put_answer(httplib::Response& response, Answer answer, const std::optional<
   for (const auto& [name, value] : answer.headers) response.set_header(name, value);
   response.set_header("Cache-Control", "no-cache, private");
   if (answer.stream != nullptr) {
-    auto sender = std::make_shared<StreamSender>(answer.stream, fault, request.local_port,
-                                                 request.remote_port);
+    auto sender = std::make_shared<StreamSender>(answer.stream, Hindrance(fault, request));
     response.set_header("Transfer-Encoding", "chunked");
     response.set_content_provider(
         answer.content_type,
@@ -213,8 +211,7 @@ void put_answer(httplib::Response& response, Answer answer, const std::optional<
   const auto size = answer.size();
   if (size == 0) return;
   const auto type = answer.content_type;
-  auto sender =
-      std::make_shared<Sender>(std::move(answer), fault, request.local_port, request.remote_port);
+  auto sender = std::make_shared<Sender>(std::move(answer), Hindrance(fault, request));
   response.set_content_provider(
       size, type,
       [sender](std::size_t, std::size_t, httplib::DataSink& sink) { return sender->send(sink); });
