@@ -15,10 +15,10 @@ class Watch(World):
         """What the source says from now on; one that reads it meanwhile sees all of it."""
         os.rename(self.file("roster.new", "".join(line + "\n" for line in lines)), os.path.join(self.folder, "roster"))
 
-    def watch(self, *words, umask=-1):
+    def watch(self, *words, umask=-1, **variables):
         """The command over that roster, and the lines of each of its streams as they come."""
         process = subprocess.Popen([MUSTER, "watch", "--backend", "static", "-O", "file=roster", "--interval", "100ms", *words],
-                                   env=self.environment(), cwd=self.folder, stdin=subprocess.DEVNULL,
+                                   env=self.environment(**variables), cwd=self.folder, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, umask=umask)
         process.lines, process.talk = [], []
         for stream, lines in ((process.stdout, process.lines), (process.stderr, process.talk)):
@@ -77,6 +77,21 @@ class Watch(World):
             self.assertEqual(json.load(before)["cluster"], {"worker": ["a:1"]})
         self.assertEqual(sorted(os.listdir(self.folder)), ["answer.json", "roster"])
         self.assertEqual(process.lines, [])
+
+    def test_a_file_is_on_the_disk_before_its_name_and_its_name_before_the_next(self):
+        library = os.environ["SYNC_LOG_LIBRARY"]
+        if not library:
+            self.skipTest("a sanitizer is before the C library")
+        log = os.path.join(self.folder, "log")
+        self.roster("worker 0 a:1")
+        process = self.watch("-o", "addresses", "--write", "hosts", LD_PRELOAD=library, SYNC_LOG=log)
+        for n in range(2):
+            self.until(lambda: (self.content("log") or "").count("\n") == 3 * n + 3, process)
+            first, second, third = self.content("log").splitlines()[3 * n:]
+            folder = os.path.realpath(self.folder)
+            self.assertRegex(first, f"^fsync {folder}/hosts\\.[^./]+$")
+            self.assertEqual((second, third), ("rename hosts", f"fsync {folder}"))
+            self.roster("worker 0 b:1")
 
     def test_a_file_that_cannot_be_written_ends_it(self):
         self.roster("worker 0 a:1")

@@ -28,7 +28,19 @@ bool may_pass(int status) {
          status == kStatusUnavailable || status == kStatusDeadline;
 }
 
-// A file that readers see whole: written beside its place, then moved there. False with a message.
+// Until then a machine that goes down may forget which files are in the folder. It may not be ours to read, or know no such thing:
+// the file is there all the same.
+void sync_folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (opened < 0) return;
+  ::fsync(opened);
+  ::close(opened);
+}
+
+// A file that readers see whole: written beside its place, then moved there. What is in it is on the disk before its name is, so that a
+// machine that goes down leaves this answer or the one before, and no empty file. False with a message.
 bool replace_file(const std::string& path, std::string_view text) {
   const auto refuse = [&](const char* what) {
     say(fmt::format("--write {}: cannot {} it: {}", path, what, std::strerror(errno)));
@@ -46,9 +58,13 @@ bool replace_file(const std::string& path, std::string_view text) {
     good = written > 0;
     if (good) text.remove_prefix(static_cast<size_t>(written));
   }
+  good = good && (::fsync(file) == 0 || errno == EINVAL);  // EINVAL: there is no disk behind it
   // Closed before it is moved, and asked whether that went well: a full disk may only be told then.
   good = ::close(file) == 0 && good;
-  if (good && ::rename(beside.c_str(), path.c_str()) == 0) return true;
+  if (good && ::rename(beside.c_str(), path.c_str()) == 0) {
+    sync_folder_of(path);
+    return true;
+  }
   const bool refused = refuse("write");
   ::unlink(beside.c_str());
   return refused;
