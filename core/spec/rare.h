@@ -42,7 +42,7 @@ class RareText {
 
   // Valid until this is changed or gone; a NUL follows.
   std::string_view view() const {
-    return block_ == nullptr ? std::string_view("", 0)
+    return block_ == nullptr ? std::string_view("")
                              : std::string_view(block_->text(), block_->size);
   }
   operator std::string_view() const { return view(); }
