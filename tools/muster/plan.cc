@@ -77,6 +77,7 @@ std::vector<Row> rows_of(const std::vector<Document>& plans, const std::vector<c
   for (size_t size = 0; size < plans.size(); ++size) {
     for (const Value& value : list(plans[size]).GetArray()) {
       std::vector<std::string> names;
+      names.reserve(keys.size());
       for (const char* key : keys) names.emplace_back(text_of(value, key));
       auto at = std::find_if(rows.begin(), rows.end(), [&](const Row& row) {
         return row.names == names && row.values[size] == nullptr;

@@ -7,6 +7,7 @@
 #include <array>
 #include <optional>
 #include <random>
+#include <utility>
 
 #include "plugins/support/json_at.h"
 #include "plugins/support/text.h"
@@ -60,8 +61,8 @@ class Asker {
   sdk::Result<sdk::Response> ask(bool may_be_absent,
                                  std::optional<sdk::Response> first = std::nullopt) {
     for (size_t waits = 0;; ++waits) {
-      auto response = first ? sdk::Result<sdk::Response>(*std::move(first)) : send();
-      first.reset();
+      std::optional<sdk::Response> given = std::exchange(first, std::nullopt);
+      auto response = given ? sdk::Result<sdk::Response>(*std::move(given)) : send();
       if (!response) return std::move(response).failure().with("endpoint", origin());
       const int64_t status = response->status();
       if (status == 200 || (status == 404 && may_be_absent)) return response;
@@ -247,7 +248,7 @@ std::vector<sdk::Result<sdk::Response>> ask_api_together(Credentials& credential
   std::vector<sdk::Result<sdk::Response>> out;
   std::optional<sdk::Failure> failed;
   if (!sent)
-    failed = std::move(sent).failure().with("endpoint", origin_of(questions[0].question.url));
+    failed = sdk::Failure(sent.failure()).with("endpoint", origin_of(questions[0].question.url));
   for (size_t n = 0; n < questions.size(); ++n) {
     if (failed) {
       out.emplace_back(*failed);
