@@ -17,6 +17,7 @@ using simdjson::dom::array;
 using simdjson::dom::element;
 using simdjson::dom::object;
 using support::quote;
+using support::shortened;
 using support::text_at;
 using support::google::last_segment;
 
@@ -63,7 +64,7 @@ std::string why_not_running(const std::string& status, const std::string& messag
   if (status.empty()) return "it has no status yet";
   const std::string meaning = meaning_of(kStatuses, status);
   std::string out = meaning.empty() ? status : fmt::format("{}: {}", status, meaning);
-  if (!message.empty()) out += fmt::format(" ({})", message.substr(0, 200));
+  if (!message.empty()) out += fmt::format(" ({})", shortened(message, 200));
   return out;
 }
 
@@ -105,7 +106,7 @@ sdk::Result<GroupPage> read_group(std::string_view json, bool managed) {
       member.action = text_at(item, "/currentAction");
       const std::string_view code = text_at(item, "/lastAttempt/errors/errors/0/code");
       const std::string_view message = text_at(item, "/lastAttempt/errors/errors/0/message");
-      if (!code.empty()) member.error = fmt::format("{}: {}", code, message.substr(0, 200));
+      if (!code.empty()) member.error = fmt::format("{}: {}", code, shortened(message, 200));
       member.template_name = last_segment(text_at(item, "/version/instanceTemplate"));
       member.health = text_at(item, "/instanceHealth/0/detailedHealthState");
     } else {

@@ -50,6 +50,12 @@ std::string quote(std::string_view text, size_t maximum) {
   return out + (at < text.size() ? "…'" : "'");
 }
 
+std::string_view shortened(std::string_view text, size_t maximum) {
+  if (text.size() <= maximum) return text;
+  while (maximum > 0 && (static_cast<unsigned char>(text[maximum]) & 0xC0) == 0x80) --maximum;
+  return text.substr(0, maximum);
+}
+
 Position position_of(std::string_view text, size_t offset) {
   Position position;
   for (size_t at = 0; at < offset && at < text.size(); ++at) {

@@ -13,6 +13,9 @@ namespace muster::support {
 // control characters and bytes that are no UTF-8 as \xNN.
 std::string quote(std::string_view text, size_t maximum = 60);
 
+// At most `maximum` bytes of a text in UTF-8, never half a character.
+std::string_view shortened(std::string_view text, size_t maximum);
+
 // Line and column of a place, both from 1; columns count characters.
 struct Position {
   size_t line = 1;

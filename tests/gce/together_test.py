@@ -48,6 +48,13 @@ class Together(unittest.TestCase):
                 run = ask(sim, arguments=["--timeout", "3s"])
                 self.assertIn(run.code, (14, 15), run)
 
+    def test_a_connection_that_cannot_be_had_is_told_with_what_is_known_of_it(self):
+        with world(group(3)) as sim:
+            run = ask(sim, "endpoint=http://127.0.0.1:1/compute/v1", "port=rpc", arguments=["--timeout", "3s"])
+            self.assertEqual(run.code, 14, run)
+            self.assertIn("127.0.0.1:1", run.err)
+            self.assertIn("hint: ", run.err)
+
     def test_instances_that_nobody_needs_may_fail(self):
         with world(faults((LIST, "status: 403, message: no")) + f"""\
   groups: [{{name: grape, zone: {ZONE}, members: [{{name: "w-{{0..2}}", action: CREATING}}]}}]

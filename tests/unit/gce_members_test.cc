@@ -129,6 +129,19 @@ TEST_CASE(
   CHECK_FALSE(read_group(padded(R"({"items": [{"instance": "w-0"}]})"), false));
 }
 
+TEST_CASE("the error of a group's last attempt is cut to a length, but never within a character") {
+  std::string message = "a";
+  while (message.size() < 300) message += "é";
+  const auto page = read_group(
+      padded(
+          R"({"managedInstances": [{"instance": "projects/p/zones/z/instances/w-0", "lastAttempt": {"errors": {"errors": [{"code": "X", "message": ")" +
+          message + R"("}]}}}]})"),
+      true);
+  REQUIRE(page);
+  REQUIRE(page->members.size() == 1);
+  CHECK(page->members[0].error == "X: " + message.substr(0, 199));
+}
+
 TEST_CASE("a group expects all that it lists but those that leave") {
   const auto members = join({member("a"), member("b", "DELETING"), member("c", "ABANDONING"),
                              member("d", "CREATING", "")},

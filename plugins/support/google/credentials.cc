@@ -330,7 +330,7 @@ sdk::Status Credentials::send_once(const std::vector<muster_http_request_v1>& re
     }
   }
   while (!running.empty() && status) {
-    auto news = streams.next(call.get()->deadline_ns);
+    auto news = streams.next(call.get()->deadline_ns, true);
     if (news.ended == 0) {
       if (news.code == MUSTER_E_CANCELLED)
         status = sdk::Failure{MUSTER_E_CANCELLED, "asking an API of Google's was cancelled", {}};

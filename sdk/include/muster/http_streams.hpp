@@ -38,19 +38,22 @@ class HttpStreams {
         0;  // of none: MUSTER_OK something came, DEADLINE_EXCEEDED nothing did, CANCELLED
     std::optional<Result<Response>> response;  // of the one that has; a failure has its words
   };
-  /** Waits until there is news, for `timeout_ns` at most; pieces of bodies go to their on_body first. */
-  News next(int64_t timeout_ns) const {
+  /**
+   * Waits until there is news, for `timeout_ns` at most; pieces of bodies go to their on_body first. `told`: the call is told
+   * a failure with all its details, as by Call::send, and no words are left; for who does not begin the exchange again.
+   */
+  News next(int64_t timeout_ns, bool told = false) const {
     if (!possible()) return {0, MUSTER_E_CANCELLED, std::nullopt};
     Response response(http_, call_.get());
     News news;
     const char* words = "";
-    news.code =
-        streams_->next(call_.get(), timeout_ns, &news.ended, response.get(), &words, nullptr);
+    news.code = streams_->next(call_.get(), timeout_ns, &news.ended, response.get(), &words,
+                               told ? call_.error() : nullptr);
     if (news.ended == 0) return news;
     if (news.code == MUSTER_OK) {
       news.response.emplace(std::move(response));
     } else {
-      news.response.emplace(Failure{news.code, words, {}});
+      news.response.emplace(Failure{news.code, told ? "" : words, {}});
     }
     return news;
   }

@@ -229,6 +229,8 @@ class Call {
 
   const Host& host() const { return host_; }
   const muster_call_v1* get() const { return call_; }
+  /** What a service of the C interface is to tell its failure to, when it is this call's own. */
+  muster_error* error() const { return error_; }
   bool cancelled() const { return call_->is_cancelled(call_) != 0; }
   void progress(std::string_view text) const {
     call_->set_progress(call_, data(text), text.size());
