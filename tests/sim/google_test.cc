@@ -1,6 +1,9 @@
 // Google's part of the cloud without a network: who gets in, lists, pages, filters, masks.
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "google_world.h"
 
 using namespace muster::sim;
@@ -124,6 +127,39 @@ TEST_CASE(
   CHECK(world.ask("/computeMetadata/v1/instance/nonsense").status == 404);
   world.flavor = "";
   CHECK(world.ask("/computeMetadata/v1/instance/name").status == 403);
+}
+
+TEST_CASE(
+    "who waits for a change of metadata is answered by the change, or after a while with what "
+    "there is") {
+  World world(kWorld);
+  const std::string path = "/computeMetadata/v1/instance/preempted";
+  const auto wait = [&](const char* etag, const char* seconds) {
+    Query query = {{"wait_for_change", "true"}, {"timeout_sec", seconds}};
+    if (etag != nullptr) query.emplace("last_etag", etag);
+    return world.ask(path, query);
+  };
+  const auto now = world.ask(path);
+  CHECK(now.body == "FALSE");
+  CHECK(wait("NONE", "60").etag == now.etag);
+  // With nothing new.
+  const auto began = std::chrono::steady_clock::now();
+  CHECK(wait(now.etag.c_str(), "1").etag == now.etag);
+  CHECK(std::chrono::steady_clock::now() - began >= std::chrono::seconds(1));
+
+  std::string changed = kWorld;
+  changed.replace(changed.find("zone: z-a, attributes"), 9, "zone: z-a, preempted: true");
+  for (const char* known : {now.etag.c_str(), static_cast<const char*>(nullptr)}) {
+    world.replace(kWorld);
+    Reply told{};
+    std::thread waiting([&] { told = wait(known, "5"); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    world.replace(kWorld);  // no change
+    world.replace(changed);
+    waiting.join();
+    CHECK(told.body == "TRUE");
+    CHECK(told.etag != now.etag);
+  }
 }
 
 TEST_CASE("a token that was given gets in, and a form that is none does not") {

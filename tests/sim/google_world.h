@@ -18,6 +18,7 @@ struct Reply {
   int status;
   std::string body;
   rapidjson::Document json;
+  std::string etag;
 
   std::vector<std::string> names(const char* list = "items") const {
     std::vector<std::string> out;
@@ -54,11 +55,16 @@ class World {
     call.metadata_flavor = flavor;
     if (!token.empty()) call.authorization = "Bearer " + token;
     const auto answer = cloud_->serve(call).answer;
-    Reply reply{answer.status, {}, {}};
+    Reply reply{answer.status, {}, {}, {}};
     for (const auto& slice : answer.slices) reply.body += slice;
+    for (const auto& [name, value] : answer.headers)
+      if (name == "ETag") reply.etag = value;
     reply.json.Parse(reply.body.c_str());
     return reply;
   }
+
+  // Another world from now on.
+  void replace(const std::string& text) { REQUIRE(cloud_->replace(text).empty()); }
 
   std::string flavor = "Google";
 

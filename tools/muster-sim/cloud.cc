@@ -4,6 +4,7 @@
 #include "continue_token.h"
 #include "google_error.h"
 #include "google_list.h"
+#include "metadata_api.h"
 #include "status.h"
 #include "tls_material.h"
 
@@ -99,6 +100,22 @@ std::shared_ptr<Cloud::Rules> Cloud::rules() const {
   return rules_;
 }
 
+Answer Cloud::answer_google(const Call& call, std::shared_ptr<Rules> now) {
+  Answer answer = now->google->handle(call);
+  const AwaitedChange awaited = awaited_change(call, answer);
+  const auto until = std::chrono::steady_clock::now() + awaited.most;
+  while (awaited.most.count() > 0 && etag_of(answer) == awaited.known) {
+    {
+      std::unique_lock lock(mutex_);
+      if (!replaced_.wait_until(lock, until, [&] { return rules_ != now; })) break;
+      now = rules_;
+    }
+    if (now->google == nullptr) break;
+    answer = now->google->handle(call);
+  }
+  return answer;
+}
+
 Cloud::Served Cloud::serve(const Call& call) {
   const auto now = rules();
   const bool google = now->google != nullptr && ComputeApi::serves(call.path);
@@ -113,7 +130,7 @@ Cloud::Served Cloud::serve(const Call& call) {
   if (out.fault && (out.fault->status != 0 || out.fault->body)) {
     out.answer = faulty_answer(*out.fault, paging, google, TpuApi::serves(call.path));
   } else {
-    out.answer = google ? now->google->handle(call) : now->kubernetes.handle(call);
+    out.answer = google ? answer_google(call, now) : now->kubernetes.handle(call);
     if (out.fault && out.fault->retry_after) {
       out.answer.headers.emplace_back("Retry-After", std::to_string(*out.fault->retry_after));
     }
@@ -136,6 +153,7 @@ std::string Cloud::replace(const std::string& scenario_text) {
   auto fresh = make_rules(std::move(world), std::move(scenario->google));
   const std::lock_guard lock(mutex_);
   rules_ = std::move(fresh);
+  replaced_.notify_all();
   return {};
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -46,6 +47,8 @@ class Cloud {
     bool gzip, google_gzip;
   };
   std::shared_ptr<Rules> rules() const;
+  // Google's answer, held back as long as its caller wants to wait for another.
+  Answer answer_google(const Call& call, std::shared_ptr<Rules> now);
   std::shared_ptr<Rules> make_rules(Kubernetes world, Google google);
 
   bool with_tls_;
@@ -55,6 +58,7 @@ class Cloud {
   std::shared_ptr<History> pods_;
   mutable std::mutex mutex_;
   std::shared_ptr<Rules> rules_;  // guarded by mutex_
+  std::condition_variable replaced_;
 };
 
 // Gives every user without a token one: known's token for the same name, else a random one.

@@ -57,6 +57,8 @@ struct OwnMachine {
   std::string service_account = "default@orchard.iam.gserviceaccount.com";  // "" for none
   std::vector<std::pair<std::string, std::string>> attributes;
   bool flavor = true;  // answers carry Metadata-Flavor
+  bool preempted = false;
+  std::string maintenance_event = "NONE";
 };
 
 struct Google {

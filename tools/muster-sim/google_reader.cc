@@ -122,6 +122,8 @@ OwnMachine read_machine(const YAML::Node& node, Problems& problems) {
   if (out.service_account == "none") out.service_account.clear();
   out.attributes = reader.texts("attributes");
   out.flavor = reader.boolean("flavor").value_or(true);
+  out.preempted = reader.boolean("preempted").value_or(false);
+  out.maintenance_event = reader.text("maintenance_event").value_or(out.maintenance_event);
   reader.finish();
   return out;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <map>
 
 #include <fmt/format.h>
@@ -46,6 +47,10 @@ Tree make_tree(const Google& world) {
     tree[account + "email"] = machine.service_account;
     tree[account + "aliases"] = "default";
     tree[account + "scopes"] = "https://www.googleapis.com/auth/cloud-platform";
+  }
+  if (own_instance(world) != nullptr || world.machine_node() != nullptr) {
+    tree["instance/preempted"] = machine.preempted ? "TRUE" : "FALSE";
+    tree["instance/maintenance-event"] = machine.maintenance_event;
   }
   if (const Instance* instance = own_instance(world)) {
     tree["instance/id"] = instance->id;
@@ -164,8 +169,33 @@ Answer answer_path(const Call& call, const Google& world, GoogleTokens& tokens) 
 Answer answer_metadata(const Call& call, const Google& world, GoogleTokens& tokens) {
   Answer answer = answer_path(call, world, tokens);
   answer.headers.emplace_back("Server", "Metadata Server for VM");
+  if (answer.status == 200) {
+    std::string body;
+    for (const auto& slice : answer.slices) body += slice;
+    answer.headers.emplace_back("ETag", fmt::format("{:016x}", std::hash<std::string>{}(body)));
+  }
   if (world.machine->flavor) answer.headers.emplace_back("Metadata-Flavor", "Google");
   return answer;
+}
+
+std::string etag_of(const Answer& answer) {
+  for (const auto& [name, value] : answer.headers)
+    if (name == "ETag") return value;
+  return {};
+}
+
+AwaitedChange awaited_change(const Call& call, const Answer& answer) {
+  const std::string now = etag_of(answer);
+  if (now.empty() || call.parameter("wait_for_change") != "true") return {};
+  AwaitedChange out;
+  // Who knows nothing waits for the next change.
+  out.known = call.parameters.count("last_etag") == 0 ? now : call.parameter("last_etag");
+  const std::string seconds = call.parameter("timeout_sec");
+  const bool number =
+      !seconds.empty() && seconds.size() < 6 &&
+      std::all_of(seconds.begin(), seconds.end(), [](unsigned char c) { return std::isdigit(c); });
+  out.most = std::chrono::seconds(number ? std::stoi(seconds) : 3600);
+  return out;
 }
 
 }  // namespace muster::sim
