@@ -5,6 +5,7 @@
 
 #include "plugins/gce/compute.h"
 #include "plugins/gce/members.h"
+#include "plugins/gce/notices.h"
 #include "plugins/gce/options.h"
 #include "plugins/gce/planned.h"
 #include "plugins/support/google/metadata.h"
@@ -83,6 +84,13 @@ MUSTER_DESCRIPTOR({
         },
         "default": "name"
       },
+      "watch_interval": {
+        "description": "Seconds between two questions for the members in a watch on a VM of Google Cloud, which hears of its own preemption at once. Elsewhere muster's own interval counts.",
+        "type": "integer",
+        "minimum": 1,
+        "maximum": 86400,
+        "default": 10
+      },
       "endpoint": {"description": "Base URL of the API with its path: https://compute.googleapis.com/compute/v1. For private endpoints and tests.", "type": "string", "pattern": "^https?://[^ ?#]+$"},
       "credentials": {
         "description": "default: Application Default Credentials. gcloud: the token of gcloud's own login. none: no token.",
@@ -126,16 +134,49 @@ class Gce {
     if (auto found = credentials_.find(call); !found) return found;
     auto place = find_place(call);
     if (!place) return std::move(place).failure();
-    call.host().log(MUSTER_LOG_DEBUG,
-                    fmt::format("gce: project {}{}{}, {}", quote(place->project),
-                                place->scope.empty() ? "" : ", ", place->scope, place->base));
-    Compute compute(credentials_, *place, options_, call);
-    auto members = options_.group.empty() ? compute.selected() : compute.of_group(managed_);
-    if (!members) return std::move(members).failure();
-    Options options = options_;
-    if (!options_.port.name.empty()) options.port.number = compute.named_port();
-    push(*members, options, call);
-    return say_identity(*members, call);
+    auto found = ask(*place, call);
+    if (!found) return std::move(found).failure();
+    push(found->members, found->port, call);
+    if (Metadata::expected(call))
+      if (auto status = find_own_id(call); !status) return status;
+    say_identity(found->members, call);
+    return {};
+  }
+
+  // Where a metadata server tells what becomes of this VM: asks for the members again and again, and listens in between. What can be kept
+  // over the questions is found once, for what a call reads it keeps.
+  sdk::Status watch(sdk::Call& call) {
+    Notices notices(call);
+    const sdk::Failure poll{
+        MUSTER_E_UNIMPLEMENTED, "nobody tells what becomes of this machine", {}};
+    if (!Metadata::expected(call) || !notices.possible()) return poll;
+    if (auto begun = notices.begin(); !begun) return begun;
+    notices.rest();
+    if (!notices.any()) return poll;
+    if (auto found = credentials_.find(call); !found) return found;
+    auto place = find_place(call);
+    if (!place) return std::move(place).failure();
+    const auto* clock = call.host().service<muster_clock_v1>(MUSTER_CLOCK_V1);
+    for (;;) {
+      const int64_t asked_ns = clock->monotonic_ns(call.get());
+      auto found = ask(*place, call);
+      if (!found) return std::move(found).failure();
+      if (auto status = find_own_id(call); !status) return status;
+      const int64_t next_ns =
+          asked_ns + support::google::jittered_ns(options_.watch_interval * 1'000'000'000);
+      for (bool changed = true; changed;) {
+        Members members = found->members;
+        notices.tell(own_id_, members, call);
+        push(members, found->port, call);
+        say_identity(members, call);
+        call.commit();
+        if (call.refused()) return {};
+        auto heard = notices.listen(next_ns);
+        if (!heard) return std::move(heard).failure();
+        changed = *heard;
+      }
+      notices.rest();
+    }
   }
 
   sdk::Status permissions(sdk::Call& call, const sdk::PermissionsRequest& request) {
@@ -148,6 +189,21 @@ class Gce {
   }
 
  private:
+  struct Found {
+    Members members;
+    int64_t port;
+  };
+  sdk::Result<Found> ask(const Place& place, sdk::Call& call) {
+    call.host().log(MUSTER_LOG_DEBUG,
+                    fmt::format("gce: project {}{}{}, {}", quote(place.project),
+                                place.scope.empty() ? "" : ", ", place.scope, place.base));
+    Compute compute(credentials_, place, options_, call);
+    auto members = options_.group.empty() ? compute.selected() : compute.of_group(managed_);
+    if (!members) return std::move(members).failure();
+    return Found{*std::move(members),
+                 options_.port.name.empty() ? options_.port.number : compute.named_port()};
+  }
+
   sdk::Result<Place> find_place(const sdk::Call& call) const {
     Place out;
     out.base = !options_.endpoint.empty()
@@ -167,7 +223,8 @@ class Gce {
     return out;
   }
 
-  static void push(const Members& members, const Options& options, sdk::Call& call) {
+  void push(const Members& members, int64_t port, sdk::Call& call) const {
+    const Options& options = options_;
     if (!options.rpc_layer.empty())
       call.set_attribute(MUSTER_ATTRIBUTE_RPC_LAYER, options.rpc_layer);
     call.set_attribute("rank", options.rank_rule());
@@ -181,7 +238,7 @@ class Gce {
       }
       const Instance& instance = *member.instance;
       call.add_task({options.job, member.index, member.name, instance.host,
-                     instance.port != 0 ? instance.port : options.port.number});
+                     instance.port != 0 ? instance.port : port});
       const auto say = [&](const char* key, const std::string& value) {
         if (!value.empty()) call.set_attribute(key, value);
       };
@@ -192,6 +249,7 @@ class Gce {
       say("provisioning", instance.provisioning);
       say("template", member.template_name);
       say("health", member.health);
+      say("maintenance", member.maintenance);
       say("accelerator.model", instance.accelerator);
       if (instance.device_count == 0) continue;
       say(MUSTER_ATTRIBUTE_ACCELERATOR_TYPE, instance.device);
@@ -200,21 +258,23 @@ class Gce {
   }
 
   // The instance id is that of one machine for ever, where a name goes from one to the next.
-  sdk::Status say_identity(const Members& members, sdk::Call& call) {
+  sdk::Status find_own_id(sdk::Call& call) {
+    if (!own_id_.empty()) return {};
+    auto id = Metadata::get("instance/id", "find out which instance this is", call);
+    if (id) {
+      own_id_ = id->value_or("");  // a pod has none
+      return {};
+    }
+    if (call.cancelled()) return std::move(id).failure();
+    call.host().log(MUSTER_LOG_DEBUG,
+                    "gce: the metadata server does not say which instance this is");
+    return {};
+  }
+
+  void say_identity(const Members& members, sdk::Call& call) const {
     if (options_.task_id)
       call.set_identity(options_.job, *options_.task_id, {}, "the option task_id says so");
-    if (!Metadata::expected(call)) return {};
-    if (own_id_.empty()) {
-      auto id = Metadata::get("instance/id", "find out which instance this is", call);
-      if (!id) {
-        if (call.cancelled()) return std::move(id).failure();
-        call.host().log(MUSTER_LOG_DEBUG,
-                        "gce: the metadata server does not say which instance this is");
-        return {};
-      }
-      if (!*id) return {};  // a pod's
-      own_id_ = **id;
-    }
+    if (own_id_.empty()) return;
     for (const Member& member : members.members) {
       if (!member.instance || member.instance->id != own_id_) continue;
       call.set_identity(
@@ -222,7 +282,6 @@ class Gce {
           fmt::format("the metadata server says that this is instance {}, which is {}", own_id_,
                       quote(member.name)));
     }
-    return {};
   }
 
   Options options_;

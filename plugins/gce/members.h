@@ -20,6 +20,7 @@ struct Member {
   std::optional<Instance> instance;  // none when there is none, or it is not known
   std::string missing;               // why it is no task; "" when it is
   std::string template_name, health;
+  std::string maintenance;  // what its metadata server says is coming; "" for nothing
 };
 
 struct Members {

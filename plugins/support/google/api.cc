@@ -33,7 +33,7 @@ std::string origin_of(const std::string& url) {
 }
 
 // Lives as long as the question.
-muster_http_request_v1 request_of(const Question& question) {
+muster_http_request_v1 request_of(const Question& question, const sdk::Call& call) {
   static constexpr std::string_view kJson = "application/json";
   static const muster_http_header_v1 headers[] = {{"Accept", kJson.data(), kJson.size()},
                                                   {"Content-Type", kJson.data(), kJson.size()}};
@@ -49,6 +49,7 @@ muster_http_request_v1 request_of(const Question& question) {
   request.body_size = question.body.size();
   request.maximum_body_size = kMaximum;
   request.purpose = question.purpose.c_str();
+  request.timeout_ns = request_timeout_ns(call);
   return request;
 }
 
@@ -83,7 +84,7 @@ class Asker {
       return sdk::Failure{
           MUSTER_E_CANCELLED, fmt::format("asking for {} was cancelled", question_.what), {}};
     call_.progress(question_.what);
-    return credentials_.send(request_of(question_), call_);
+    return credentials_.send(request_of(question_, call_), call_);
   }
 
   sdk::Status wait(const sdk::Response& response, const ApiError& said, size_t waits) {
@@ -240,7 +241,7 @@ std::vector<sdk::Result<sdk::Response>> ask_api_together(Credentials& credential
   std::vector<muster_http_request_v1> requests;
   std::string what;
   for (const Asked& asked : questions) {
-    requests.push_back(request_of(asked.question));
+    requests.push_back(request_of(asked.question, call));
     what += (what.empty() ? "" : ", ") + asked.question.what;
   }
   call.progress(what);

@@ -189,6 +189,7 @@ sdk::Status Credentials::find(sdk::Call& call, bool ask) {
 sdk::Result<Token> Credentials::gcloud_token(sdk::Call& call) {
   sdk::Program program;
   program.arguments = {"gcloud", "auth", "print-access-token", "--quiet"};
+  program.timeout_ns = request_timeout_ns(call);
   auto run = call.run(program);
   if (!run)
     return std::move(run).failure().with("hint",

@@ -55,6 +55,7 @@ sdk::Result<std::string> from_url(const CredentialFile& file, sdk::Call& call) {
   request.maximum_body_size = kMaximum;
   request.flags = MUSTER_HTTP_SECRET_BODY;
   request.purpose = "get the external account's own token";
+  request.timeout_ns = request_timeout_ns(call);
   auto response = call.send(request);
   if (!response) return std::move(response).failure();
   if (response->status() != 200)
@@ -126,6 +127,7 @@ sdk::Result<std::string> from_executable(const CredentialFile& file, sdk::Call& 
                                   url.substr(email, url.rfind(':') - email));
   if (!source.output_file.empty())
     program.environment.push_back("GOOGLE_EXTERNAL_ACCOUNT_OUTPUT_FILE=" + source.output_file);
+  program.timeout_ns = request_timeout_ns(call);
   auto run = call.run(program);
   if (!run)
     return std::move(run).failure().with(

@@ -223,6 +223,7 @@ class Fetcher {
     request.body_size = body.size();
     request.maximum_body_size = kMaximum;
     request.purpose = "get an access token";
+    request.timeout_ns = request_timeout_ns(call_);
     call_.progress("an access token of Google");
     auto response = call_.send(request);
     if (!response)
@@ -256,6 +257,14 @@ class Fetcher {
 };
 
 }  // namespace
+
+int64_t request_timeout_ns(const sdk::Call& call) {
+  constexpr int64_t kMinute_ns = 60'000'000'000;
+  const auto* clock = call.host().service<muster_clock_v1>(MUSTER_CLOCK_V1);
+  if (clock == nullptr) return kMinute_ns;
+  const int64_t left = call.get()->deadline_ns - clock->monotonic_ns(call.get());
+  return left > 60 * kMinute_ns ? kMinute_ns : 0;
+}
 
 int64_t now_s(const sdk::Call& call) {
   const auto* clock = call.host().service<muster_clock_v1>(MUSTER_CLOCK_V1);

@@ -21,6 +21,10 @@ struct Token {
 // Seconds since 1970 by the call's clock.
 int64_t now_s(const sdk::Call& call);
 
+// How long one request of this call may take beside its deadline, which in a watch is years away: a server that hangs must not keep it.
+// 0: until the deadline.
+int64_t request_timeout_ns(const sdk::Call& call);
+
 // A token endpoint's answer ({"access_token": ..., "expires_in": ...}), or IAM's ({"accessToken": ..., "expireTime": ...}).
 // DATA_LOSS, without a word of it, when it is neither. A replay's "REDACTED" is a token of that text.
 sdk::Result<Token> read_token(std::string_view answer, int64_t now);

@@ -1,0 +1,147 @@
+#include "plugins/gce/notices.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "plugins/support/google/api.h"
+#include "plugins/support/google/metadata.h"
+#include "plugins/support/text.h"
+
+namespace muster::gce {
+namespace {
+
+using support::quote;
+using support::trimmed;
+
+constexpr int64_t kSecond_ns = 1'000'000'000;
+constexpr int kWait_s = 60;  // the server answers after it at the latest
+constexpr int64_t kTimeout_ns = (kWait_s + 10) * kSecond_ns;
+constexpr int64_t kFirst_ns = 2 * kSecond_ns;
+constexpr int64_t kPause_ns = 5 * kSecond_ns;
+constexpr uint64_t kMaximum = 4096;
+constexpr const char* kNothingKnown = "NONE";
+
+}  // namespace
+
+Notices::Notices(sdk::Call& call)
+    : call_(call),
+      clock_(call.host().service<muster_clock_v1>(MUSTER_CLOCK_V1)),
+      streams_(call),
+      server_(support::google::Metadata::host(call)),
+      preempted_{"instance/preempted", "hear when this VM is preempted", "FALSE", kNothingKnown},
+      maintenance_{"instance/maintenance-event", "hear of maintenance of this VM's host", "NONE",
+                   kNothingKnown} {}
+
+sdk::Status Notices::begin() {
+  const int64_t until = now() + kFirst_ns;
+  const auto open = [](const Key* key) { return !key->heard; };
+  while (std::any_of(keys_.begin(), keys_.end(), open) && now() < until)
+    if (auto listened = listen_once(until); !listened) return std::move(listened).failure();
+  return {};
+}
+
+bool Notices::any() const {
+  return std::any_of(keys_.begin(), keys_.end(), [](const Key* key) { return !key->absent; });
+}
+
+sdk::Result<bool> Notices::listen(int64_t until_ns) {
+  while (now() < until_ns) {
+    auto changed = listen_once(until_ns);
+    if (!changed || *changed) return changed;
+  }
+  return false;
+}
+
+void Notices::rest() {
+  for (Key* key : keys_)
+    if (const uint64_t number = std::exchange(key->number, 0); number != 0) streams_.end(number);
+}
+
+sdk::Result<bool> Notices::listen_once(int64_t until_ns) {
+  for (Key* key : keys_) {
+    if (key->absent || key->number != 0) continue;
+    if (key->due_ns <= now()) {
+      if (auto asked = ask(*key); !asked) return std::move(asked).failure();
+    } else {
+      until_ns = std::min(until_ns, key->due_ns);
+    }
+  }
+  call_.progress("changes of the group, and notices of the metadata server");
+  const auto news = streams_.next(std::max<int64_t>(until_ns - now(), 0));
+  if (call_.cancelled() || (news.ended == 0 && news.code == MUSTER_E_CANCELLED))
+    return sdk::Failure{MUSTER_E_CANCELLED, "watching was cancelled", {}};
+  for (Key* key : keys_)
+    if (news.ended != 0 && news.ended == key->number) return take(*key, *news.response);
+  return false;
+}
+
+sdk::Status Notices::ask(Key& key) {
+  const std::string url = fmt::format(
+      "http://{}/computeMetadata/v1/{}?wait_for_change=true&timeout_sec={}&last_etag={}", server_,
+      key.path, kWait_s, support::percent_encoded(key.etag));
+  constexpr std::string_view kGoogle = "Google";
+  const muster_http_header_v1 flavor = {"Metadata-Flavor", kGoogle.data(), kGoogle.size()};
+  muster_http_request_v1 request = {};
+  request.struct_size = sizeof request;
+  request.flags = MUSTER_HTTP_NO_PROXY | MUSTER_HTTP_NO_RETRY;
+  request.method = "GET";
+  request.url = url.data();
+  request.url_size = url.size();
+  request.headers = &flavor;
+  request.header_count = 1;
+  request.maximum_body_size = kMaximum;
+  request.purpose = key.purpose;
+  request.timeout_ns = kTimeout_ns;
+  auto begun = streams_.begin(request);
+  if (!begun) return std::move(begun).failure();
+  key.number = *begun;
+  key.begun_ns = now();
+  return {};
+}
+
+// Whether it says something else than before.
+bool Notices::take(Key& key, const sdk::Result<sdk::Response>& response) {
+  key.number = 0;
+  key.due_ns = now() + support::google::jittered_ns(kPause_ns);
+  if (!response || response->header("Metadata-Flavor") != "Google") return false;
+  key.absent = response->status() == 404;
+  key.heard = key.heard || key.absent;
+  if (response->status() == 412) key.etag = kNothingKnown;  // it does not take that one
+  if (response->status() != 200) return false;
+  key.heard = true;
+  const std::string_view value = trimmed(response->body());
+  const std::string_view etag = response->header("ETag").value_or("");
+  // One that answers at once, and nothing new, does not wait for a change.
+  if (!etag.empty() && (etag != key.etag || now() - key.begun_ns >= kSecond_ns)) key.due_ns = 0;
+  key.etag = etag.empty() ? kNothingKnown : std::string(etag);
+  if (value == key.value) return false;
+  key.value = value;
+  call_.host().log(MUSTER_LOG_DEBUG,
+                   fmt::format("gce: the metadata server says {} of {}", quote(value), key.path));
+  return true;
+}
+
+void Notices::tell(const std::string& own_id, Members& members, sdk::Call& call) const {
+  if (own_id.empty()) return;
+  for (Member& member : members.members) {
+    if (!member.instance || member.instance->id != own_id || !member.missing.empty()) continue;
+    if (preempted_.value == "TRUE") {
+      member.missing = "being preempted: the metadata server of this VM says so";
+      continue;
+    }
+    const std::string& event = maintenance_.value;
+    if (event == "NONE" || event.empty()) continue;
+    member.maintenance = event;
+    call.add_warning(fmt::format(
+        "{}, this VM, {} for maintenance of its host (maintenance-event {})", quote(member.name),
+        event == "TERMINATE_ON_HOST_MAINTENANCE" ? "is about to be stopped"
+        : event == "MIGRATE_ON_HOST_MAINTENANCE" ? "is about to be moved to another host"
+                                                 : "is told to be ready",
+        quote(event)));
+  }
+}
+
+}  // namespace muster::gce

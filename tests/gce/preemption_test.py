@@ -1,0 +1,200 @@
+"""A watch on a VM: what its metadata server says of its end is an event at once, and nothing else of that server's is."""
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+import unittest
+
+from asking import MUSTER, PLUGINS, ZONE, api_requests, endpoint, group, world
+
+METADATA = "/computeMetadata/v1/instance/"
+HEAD = f"  machine: {{instance: w-1, zone: {ZONE}}}\n"
+
+
+def machine(more=""):
+    return HEAD.replace("}", f", {more}}}") if more else HEAD
+
+
+def change(sim, text):
+    answer = sim.get("/_sim/scenario", method="PUT", body="google:\n" + text)
+    assert answer.status // 100 == 2, answer.body
+
+
+def metadata_requests(sim, key=""):
+    return [one for one in sim.requests() if one["path"].startswith(METADATA + key)]
+
+
+class Preemption(unittest.TestCase):
+    def watch(self, sim, server=None, seconds=3600, interval="1h"):
+        """muster watch with the token of the sim, on the VM of `server` (None: of the sim; False: no VM), and what it tells."""
+        variables = {"PATH": os.environ.get("PATH", ""), "HOME": sim.folder.name, "NO_GCE_CHECK": "true"}
+        variables.update({name: value for name, value in os.environ.items() if "SAN_OPTIONS" in name or name == "LD_PRELOAD"})
+        if server is not False:
+            variables["GCE_METADATA_HOST"] = (server or sim).ready["url"].removeprefix("http://")
+        given = [f"endpoint={endpoint(sim)}", "project=orchard", f"zone={ZONE}", "instance_group=grape",
+                 f"access_token={sim.token}", f"watch_interval={seconds}"]
+        process = subprocess.Popen([MUSTER, "watch", "--plugin-dir", PLUGINS, "--backend", "gce", "--interval", interval, "-o", "json",
+                                    *(word for one in given for word in ("-O", one))],
+                                   env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process.events, process.talk = [], []
+
+        def read():
+            text = ""
+            for line in process.stdout:
+                text += line
+                if line == "}\n":
+                    process.events.append((time.monotonic(), json.loads(text)))
+                    text = ""
+        threads = [threading.Thread(target=target, daemon=True) for target in (read, lambda: process.talk.extend(process.stderr))]
+        for thread in threads:
+            thread.start()
+
+        def stop():
+            process.kill()
+            process.wait()
+            for stream, thread in zip((process.stdout, process.stderr), threads):
+                thread.join()
+                stream.close()
+        self.addCleanup(stop)
+        return process
+
+    def until(self, holds, process, within=20):
+        end = time.monotonic() + within
+        while not holds():
+            self.assertLess(time.monotonic(), end, (process.events, process.talk))
+            time.sleep(0.01)
+
+    def event(self, process, number, within=20):
+        """The answer of that event, from 1 on; there is no later one."""
+        self.until(lambda: len(process.events) >= number, process, within)
+        self.assertEqual(len(process.events), number, process.events)
+        return process.events[number - 1][1]
+
+    def listening(self, sim, process):
+        """Both long polls go on: the questions for what holds now have been answered."""
+        self.until(lambda: len(metadata_requests(sim, "preempted")) >= 1 and len(metadata_requests(sim, "maintenance-event")) >= 1, process)
+
+    def missing(self, answer):
+        return {one["name"]: one["reason"] for one in answer["jobs"]["worker"]["missing"]}
+
+    def attributes(self, answer, name):
+        return next(task["attributes"] for task in answer["tasks"] if task["name"] == name)
+
+    def test_a_preemption_is_an_event_within_a_second_and_costs_no_question_for_the_group(self):
+        with world(machine() + group(3)) as sim:
+            process = self.watch(sim)
+            first = self.event(process, 1)
+            self.assertEqual((self.missing(first), first["task"]["index"]), ({}, 1))
+            self.listening(sim, process)
+            asked = len(api_requests(sim))
+            began = time.monotonic()
+            change(sim, machine("preempted: true") + group(3))
+            second = self.event(process, 2)
+            self.assertLess(process.events[1][0] - began, 1)
+            self.assertEqual(self.missing(second), {"w-1": "being preempted: the metadata server of this VM says so"})
+            self.assertEqual(second["jobs"]["worker"]["found"], 2)
+            self.assertEqual((second["complete"], second["stale"], second["task"]["index"]), (False, False, 1))
+            self.assertEqual(len(api_requests(sim)), asked)
+
+    def test_one_that_is_preempted_already_is_told_so_at_first(self):
+        with world(machine("preempted: true") + group(3)) as sim:
+            self.assertEqual(list(self.missing(self.event(self.watch(sim), 1))), ["w-1"])
+
+    def test_maintenance_is_an_attribute_of_the_task_and_a_warning(self):
+        for event, words in (("TERMINATE_ON_HOST_MAINTENANCE", "about to be stopped"), ("MIGRATE_ON_HOST_MAINTENANCE", "moved to another host"),
+                             ("SOMETHING_NEW", "told to be ready")):
+            with self.subTest(event), world(machine() + group(3)) as sim:
+                process = self.watch(sim)
+                self.assertNotIn("maintenance", self.attributes(self.event(process, 1), "w-1"))
+                self.listening(sim, process)
+                began = time.monotonic()
+                change(sim, machine(f"maintenance_event: {event}") + group(3))
+                second = self.event(process, 2)
+                self.assertLess(process.events[1][0] - began, 1)
+                self.assertEqual(self.attributes(second, "w-1")["maintenance"], event)
+                self.assertEqual(self.missing(second), {})
+                self.assertTrue(any("'w-1', this VM" in one and words in one for one in second["warnings"]), second["warnings"])
+                change(sim, machine() + group(3))
+                self.assertNotIn("maintenance", self.attributes(self.event(process, 3), "w-1"))
+
+    def test_a_long_poll_that_ends_with_nothing_new_is_asked_again_without_an_event(self):
+        for body, status in (("FALSE", 200), ("busy", 503), ("what?", 412)):
+            faults = (f'  faults: [{{match: "{METADATA}preempted*", after: 1, times: 1, delay: 1200ms, status: {status}, body: "{body}", '
+                      'headers: {Metadata-Flavor: Google, ETag: another}}]\n')
+            with self.subTest(status), world(faults + machine() + group(3)) as sim:
+                process = self.watch(sim)
+                self.event(process, 1)
+                # The first tells what holds, the second ends, and the third knows the ETag of the second.
+                self.until(lambda: len(metadata_requests(sim, "preempted")) >= 2, process)
+                time.sleep(1.5)
+                self.event(process, 1)
+                change(sim, machine("preempted: true") + group(3))
+                self.assertEqual(list(self.missing(self.event(process, 2))), ["w-1"])
+                etags = [one["query"].split("last_etag=")[1] for one in metadata_requests(sim, "preempted")]
+                self.assertEqual(etags[0], "NONE")
+                self.assertEqual("NONE" in etags[1:], status == 412)  # which says that it is no ETag
+                self.assertLessEqual(len(etags), 4)
+
+    def test_a_metadata_server_that_vanishes_ends_neither_the_watch_nor_the_answer(self):
+        with world(group(3)) as sim:
+            with world(machine() + group(3)) as server:
+                process = self.watch(sim, seconds=1, server=server)
+                self.event(process, 1)
+                self.listening(server, process)
+            # The group is still asked for, and what changes in it is told.
+            asked = len(api_requests(sim))
+            self.until(lambda: len(api_requests(sim)) >= asked + 4, process)
+            self.event(process, 1)
+            change(sim, group(4))
+            second = self.event(process, 2)
+            self.assertEqual((len(second["cluster"]["worker"]), second["stale"], second["task"]["index"]), (4, False, 1))
+
+    def test_the_group_is_asked_for_again_at_the_interval(self):
+        with world(machine() + group(3)) as sim:
+            process = self.watch(sim, seconds=1)
+            self.event(process, 1)
+            change(sim, machine() + group(4))
+            self.assertEqual(len(self.event(process, 2)["cluster"]["worker"]), 4)
+            change(sim, machine("preempted: true") + group(4))
+            self.until(lambda: any(self.missing(one) for _, one in process.events), process)
+
+    def test_after_a_failure_it_asks_and_listens_again(self):
+        with world(machine() + group(3)) as sim:
+            process = self.watch(sim, seconds=1, interval="1s")
+            self.event(process, 1)
+            change(sim, '  faults: [{match: "/compute/*", status: 404, body: "{}"}]\n' + machine() + group(3))
+            self.until(lambda: any("asking again failed" in line for line in process.talk), process)
+            self.event(process, 1)
+            change(sim, machine("preempted: true") + group(3))
+            self.assertEqual(list(self.missing(self.event(process, 2))), ["w-1"])
+
+    def test_elsewhere_the_group_is_polled_and_no_metadata_server_asked(self):
+        with world(machine() + group(3)) as sim:
+            process = self.watch(sim, server=False, interval="300ms")
+            self.event(process, 1)
+            change(sim, machine("preempted: true") + group(4))
+            second = self.event(process, 2)
+            self.assertEqual((len(second["cluster"]["worker"]), self.missing(second)), (4, {}))
+            self.assertEqual(second["sources"][0]["requests"], 2)
+
+    def test_in_a_pod_the_group_is_polled(self):
+        with world(f"  machine: {{zone: {ZONE}, attributes: {{cluster-name: vineyard}}}}\n" + group(3)) as sim:
+            process = self.watch(sim, interval="300ms")
+            self.event(process, 1)
+            self.until(lambda: len(api_requests(sim)) >= 6, process)
+            self.assertEqual(len([one for one in metadata_requests(sim, "preempted") if "wait_for_change" in one["query"]]), 1)
+
+    def test_it_ends_at_once_when_it_is_interrupted(self):
+        with world(machine() + group(3)) as sim:
+            process = self.watch(sim)
+            self.event(process, 1)
+            process.send_signal(signal.SIGINT)
+            began = time.monotonic()
+            process.wait(timeout=10)
+            self.assertLess(time.monotonic() - began, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
