@@ -63,7 +63,7 @@ struct World {
     config.options_json = options;
     return Backend::create(std::move(*library), config, lines.log(), secrets, http);
   }
-  BackendOutcome resolve(Backend& backend, int64_t milliseconds = 20'000,
+  BackendOutcome resolve(Backend& backend, int64_t milliseconds = 60'000,
                          const CancelToken& cancel = {}) {
     return backend.resolve(Session::live(lines.log(), secrets),
                            monotonic_ns() + milliseconds * 1'000'000, cancel);
