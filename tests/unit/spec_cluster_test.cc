@@ -9,8 +9,8 @@
 namespace muster {
 namespace {
 
-Task task(int32_t index, const std::string& address, std::string name = "") {
-  return Task{index, Address::parse(address).value(), std::move(name), {}};
+Task task(int32_t index, const std::string& address, const std::string& name = "") {
+  return Task{index, Address::parse(address).value(), name, {}};
 }
 
 std::string address_of(int i) {
