@@ -39,7 +39,7 @@ sdk::Status Notices::begin() {
   const int64_t until = now() + kFirst_ns;
   const auto open = [](const Key* key) { return !key->heard; };
   while (std::any_of(keys_.begin(), keys_.end(), open) && now() < until)
-    if (auto listened = listen_once(until); !listened) return std::move(listened).failure();
+    if (auto listened = listen_once(until, true); !listened) return std::move(listened).failure();
   return {};
 }
 
@@ -49,7 +49,7 @@ bool Notices::any() const {
 
 sdk::Result<bool> Notices::listen(int64_t until_ns) {
   while (now() < until_ns) {
-    auto changed = listen_once(until_ns);
+    auto changed = listen_once(until_ns, false);
     if (!changed || *changed) return changed;
   }
   return false;
@@ -60,9 +60,9 @@ void Notices::rest() {
     if (const uint64_t number = std::exchange(key->number, 0); number != 0) streams_.end(number);
 }
 
-sdk::Result<bool> Notices::listen_once(int64_t until_ns) {
+sdk::Result<bool> Notices::listen_once(int64_t until_ns, bool first) {
   for (Key* key : keys_) {
-    if (key->absent || key->number != 0) continue;
+    if (key->absent || key->number != 0 || (first && key->heard)) continue;
     if (key->due_ns <= now()) {
       if (auto asked = ask(*key); !asked) return std::move(asked).failure();
     } else {

@@ -51,7 +51,8 @@ class Notices {
   int64_t now() const { return clock_->monotonic_ns(call_.get()); }
   sdk::Status ask(Key& key);
   bool take(Key& key, const sdk::Result<sdk::Response>& response);
-  sdk::Result<bool> listen_once(int64_t until_ns);
+  // `first`: each is asked only until it has said something.
+  sdk::Result<bool> listen_once(int64_t until_ns, bool first);
 
   sdk::Call& call_;
   const muster_clock_v1* const clock_;
