@@ -93,4 +93,22 @@ std::string owned_by(const std::string& kind, const std::string& name, const std
          R"(", "name": ")" + name + R"(", "uid": ")" + uid + R"(", "controller": true}])";
 }
 
+std::string object(const std::string& spec, const std::string& status, const std::string& version) {
+  return R"({"kind": "X", "metadata": {"name": "train", "uid": "u1", "resourceVersion": ")" +
+         version + R"("}, "spec": )" + spec + R"(, "status": )" + status + "}";
+}
+
+PodText set_pod(const std::string& role, int job, int index, const std::string& ip) {
+  const std::string name =
+      "train-" + role + "-" + std::to_string(job) + "-" + std::to_string(index);
+  return {name + "-x7k2p",
+          ip,
+          "Running",
+          {{"jobset.sigs.k8s.io/replicatedjob-name", role},
+           {"jobset.sigs.k8s.io/job-index", std::to_string(job)},
+           {"jobset.sigs.k8s.io/jobset-uid", "u1"},
+           {kIndex, std::to_string(index)}},
+          owned_by("Job", "train-" + role + "-" + std::to_string(job), "j")};
+}
+
 }  // namespace fake

@@ -39,4 +39,14 @@ World lab(std::map<std::string, std::vector<PodText>> pods,
 // A controller's reference in a pod's metadata.
 std::string owned_by(const std::string& kind, const std::string& name, const std::string& uid);
 
+constexpr const char* kIndex = "batch.kubernetes.io/job-completion-index";
+constexpr const char* kSetPath = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets/train";
+
+// The object "train" that has pods, with uid "u1".
+std::string object(const std::string& spec, const std::string& status = "{}",
+                   const std::string& version = "7");
+
+// A pod of the JobSet "train": this one of a job of that role.
+PodText set_pod(const std::string& role, int job, int index, const std::string& ip);
+
 }  // namespace fake

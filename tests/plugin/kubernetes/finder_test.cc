@@ -3,28 +3,23 @@
 
 #include "tests/plugin/kubernetes/api.h"
 
-using fake::Answer;
 using fake::ask;
+using fake::kIndex;
+using fake::kSetPath;
 using fake::lab;
+using fake::object;
 using fake::owned_by;
 using fake::PodText;
 using fake::query;
 using fake::Request;
 using fake::Response;
+using fake::set_pod;
 using fake::status_json;
 using fake::World;
 
 namespace {
 
-constexpr const char* kIndex = "batch.kubernetes.io/job-completion-index";
 constexpr const char* kJobPath = "/apis/batch/v1/namespaces/default/jobs/train";
-constexpr const char* kSetPath = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/default/jobsets/train";
-
-std::string object(const std::string& spec, const std::string& status = "{}",
-                   const std::string& version = "7") {
-  return R"({"kind": "X", "metadata": {"name": "train", "uid": "u1", "resourceVersion": ")" +
-         version + R"("}, "spec": )" + spec + R"(, "status": )" + status + "}";
-}
 
 // An Indexed Job of n pods.
 std::string indexed_job(int n, const std::string& more = "", const std::string& version = "7") {
@@ -40,38 +35,10 @@ PodText job_pod(const std::string& name, const std::string& ip, const std::strin
   return {name, ip, phase, {{kIndex, index}}, owned_by("Job", "train", uid)};
 }
 
-PodText set_pod(const std::string& role, int job, int index, const std::string& ip) {
-  const std::string name =
-      "train-" + role + "-" + std::to_string(job) + "-" + std::to_string(index);
-  return {name + "-x7k2p",
-          ip,
-          "Running",
-          {{"jobset.sigs.k8s.io/replicatedjob-name", role},
-           {"jobset.sigs.k8s.io/job-index", std::to_string(job)},
-           {"jobset.sigs.k8s.io/jobset-uid", "u1"},
-           {kIndex, std::to_string(index)}},
-          owned_by("Job", "train-" + role + "-" + std::to_string(job), "j")};
-}
-
 const std::string kSet = object(
     R"({"replicatedJobs": [
         {"name": "driver", "replicas": 1, "template": {"spec": {"parallelism": 1, "completions": 1}}},
         {"name": "slice", "replicas": 2, "template": {"spec": {"parallelism": 2, "completions": 2}}}]})");
-
-constexpr const char* kTrainPath =
-    "/apis/trainer.kubeflow.org/v1alpha1/namespaces/default/trainjobs/train";
-
-const std::string kTrainSet = object(
-    R"({"replicatedJobs": [
-        {"name": "dataset-initializer", "template": {"metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "dataset-initializer"}}, "spec": {}}},
-        {"name": "node", "template": {"metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}, "spec": {"parallelism": 2, "completions": 2}}}]})");
-
-// The object with a controller of this kind.
-std::string made_by(const std::string& kind, std::string text) {
-  const size_t at = text.find(R"("uid")");
-  return text.insert(at, R"("ownerReferences": [{"kind": ")" + kind +
-                             R"(", "name": "train", "uid": "t1", "controller": true}], )");
-}
 
 }  // namespace
 
@@ -360,81 +327,6 @@ TEST_CASE("vcjob: tasks are the roles") {
                 R"({"tasks": [{"name": "ps", "replicas": 1}, {"name": "worker", "replicas": 1}]})")}}));
   CHECK(answer.cluster() == "ps:0=10.8.0.1:8470");
   CHECK(answer.missing_text() == "worker:0 train-worker-0 (no pod yet)");
-}
-
-TEST_CASE(
-    "trainjob: the JobSet that it made, without the jobs that fetch data first, in two requests") {
-  const auto answer =
-      ask("kubernetes", R"({"trainjob": "train"})",
-          lab({{"jobset.sigs.k8s.io/jobset-name=train", {set_pod("node", 0, 0, "10.8.0.1")}}},
-              {{kSetPath, made_by("TrainJob", kTrainSet)}}));
-  CHECK(answer.cluster() == "node:0=10.8.0.1:8470");
-  CHECK(answer.jobs == std::vector<std::string>{"node"});
-  CHECK(answer.expected.at("node") == 2);
-  CHECK(answer.missing_text() == "node:1 train-node-0-1 (no pod yet)");
-  CHECK(answer.requests.size() == 2);
-}
-
-TEST_CASE("trainjob: a JobSet of that name that it did not make is not its own") {
-  for (const std::string& set : {kTrainSet, made_by("MPIJob", kTrainSet)}) {
-    const auto answer = ask("kubernetes", R"({"trainjob": "train"})", lab({}, {{kSetPath, set}}));
-    CHECK(answer.code == MUSTER_E_NOT_FOUND);
-    CHECK(answer.message ==
-          "JobSet 'train' in namespace 'default' was made by no TrainJob of its name "
-          "(context 'lab' of ~/.kube/config, server https://api.test:6443)");
-  }
-}
-
-TEST_CASE("trainjob: without a JobSet the TrainJob is asked why") {
-  const auto of = [](const std::string& spec, const std::string& status = "{}") {
-    return ask("kubernetes", R"({"trainjob": "train"})",
-               lab({}, {{kTrainPath, object(spec, status)}}));
-  };
-  const auto none = [](const std::string& why) {
-    return "TrainJob 'train' in namespace 'default' has no JobSet: " + why +
-           " (context 'lab' of ~/.kube/config, server https://api.test:6443)";
-  };
-  const auto early = of(
-      R"({"runtimeRef": {"name": "torch", "kind": "ClusterTrainingRuntime"}, "trainer": {"numNodes": 4}})");
-  CHECK(early.code == MUSTER_E_NOT_FOUND);
-  CHECK(early.message == none("it has not made one yet; it is to have 4 nodes of "
-                              "ClusterTrainingRuntime 'torch'"));
-  CHECK(early.details.at("hint") ==
-        "kubectl get trainjobs.trainer.kubeflow.org train -n default -o yaml");
-  CHECK(early.requests.size() == 2);
-  CHECK(of(R"({"suspend": true, "trainer": {"numNodes": 1}})").message ==
-        none("it is suspended; it is to have 1 node"));
-  CHECK(of(R"({"runtimeRef": {"name": "torch"}})").message ==
-        none("it has not made one yet; it is to have the nodes of runtime 'torch'"));
-  CHECK(of("{}", R"({"conditions": [{"type": "Suspended", "status": "False"},
-                      {"type": "Failed", "status": "True", "reason": "TrainingRuntimeNotSupported"}]})")
-            .message == none("it has ended: Failed: TrainingRuntimeNotSupported"));
-}
-
-TEST_CASE("trainjob: neither of the two, or a TrainJob that may not be read, is told as it is") {
-  const auto neither = ask("kubernetes", R"({"trainjob": "train"})", lab({}));
-  CHECK(neither.code == MUSTER_E_NOT_FOUND);
-  CHECK(neither.message ==
-        "there is no TrainJob 'train' in namespace 'default' (context 'lab' of ~/.kube/config, "
-        "server https://api.test:6443)");
-  CHECK(neither.details.at("hint") ==
-        "kubectl get trainjobs.trainer.kubeflow.org train -n default");
-
-  World world = lab({});
-  world.serve = [serve = world.serve](const Request& request) {
-    return request.url.find("trainjobs") == std::string::npos
-               ? serve(request)
-               : status_json(403, "Forbidden", R"(User \"me\" cannot get trainjobs)");
-  };
-  const auto closed = ask("kubernetes", R"({"trainjob": "train"})", world);
-  CHECK(closed.code == MUSTER_E_NOT_FOUND);
-  CHECK(closed.message.find("there is no JobSet of TrainJob 'train' in namespace 'default'") == 0);
-  CHECK(closed.message.find("; whether TrainJob 'train' is there is not known: the credentials") !=
-        std::string::npos);
-
-  const auto odd =
-      ask("kubernetes", R"({"trainjob": "train"})", lab({}, {{kTrainPath, R"({"kind": "X"})"}}));
-  CHECK(odd.code == MUSTER_E_DATA_LOSS);
 }
 
 TEST_CASE("an object that is not there is named with the command that looks for it") {
