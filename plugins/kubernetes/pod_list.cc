@@ -6,15 +6,11 @@
 #include "plugins/support/text.h"
 
 namespace muster::kubernetes {
-namespace {
-
 using namespace json;
 
-sdk::Failure not_understood(const std::string& why) {
+sdk::Failure list_not_understood(const std::string& why) {
   return {MUSTER_E_DATA_LOSS, "the answer of the API server cannot be understood: " + why, {}};
 }
-
-}  // namespace
 
 sdk::Result<std::string> PodListReader::read(std::string_view body, const Wanted& wanted,
                                              PodList& list) {
@@ -43,13 +39,13 @@ sdk::Result<std::string> PodListReader::read(std::string_view body, const Wanted
     });
   };
   if (auto error = walk())
-    return not_understood(
+    return list_not_understood(
         fmt::format("{} ({} bytes)", simdjson::error_message(error), body.size()));
-  if (!walk_.ended()) return not_understood("something follows its end");
+  if (!walk_.ended()) return list_not_understood("something follows its end");
   if (!kind.empty() && kind != "PodList")
-    return not_understood(fmt::format("it is a {}, not a PodList", support::quote(kind)));
-  if (!has_items) return not_understood("it has no 'items'");
-  if (!odd.empty()) return not_understood(odd);
+    return list_not_understood(fmt::format("it is a {}, not a PodList", support::quote(kind)));
+  if (!has_items) return list_not_understood("it has no 'items'");
+  if (!odd.empty()) return list_not_understood(odd);
   return next;
 }
 

@@ -11,6 +11,9 @@
 
 namespace muster::kubernetes {
 
+// DATA_LOSS with why a page of pods, in either format, is none.
+sdk::Failure list_not_understood(const std::string& why);
+
 // Reads pages; keeps its buffers from one to the next. Not thread-safe.
 class PodListReader {
  public:

@@ -16,10 +16,6 @@ constexpr std::string_view kEnd = "]}";
 constexpr size_t kHeadMaximum = 16
                                 << 10;  // a head that says a token; the server's has some 300 bytes
 
-sdk::Failure not_understood(const std::string& why) {
-  return {MUSTER_E_DATA_LOSS, "the answer of the API server cannot be understood: " + why, {}};
-}
-
 size_t find(std::string_view text, std::string_view wanted, size_t from) {
   if (from > text.size()) return std::string_view::npos;
   const void* at = memmem(text.data() + from, text.size() - from, wanted.data(), wanted.size());
@@ -141,7 +137,7 @@ sdk::Result<std::string> PartReader::read_next(PagePart& part) {
     if (next) before_.reset();
     forget();
     if (!next || part.next.empty() || part.next == *next) return next;
-    return not_understood("it has two continue tokens");
+    return list_not_understood("it has two continue tokens");
   }
   if (attempt && next) {
     waiting_.clear();

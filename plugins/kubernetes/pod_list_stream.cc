@@ -4,14 +4,6 @@
 #include <utility>
 
 namespace muster::kubernetes {
-namespace {
-
-sdk::Failure not_understood(const std::string& why) {
-  return {MUSTER_E_DATA_LOSS, "the answer of the API server cannot be understood: " + why, {}};
-}
-
-}  // namespace
-
 void PodListStream::begin() {
   if (!finished_) {
     queue_.forget();
@@ -57,7 +49,7 @@ sdk::Status PodListStream::take_protobuf(std::string_view bytes) {
   // What was left of the bytes before is a part of one pod: it gets what it lacks. The rest is read where it is.
   while (!text_.empty()) {
     const auto taken = protobuf_.take(text_, wanted_, list_);
-    if (!taken) return not_understood(protobuf_.why());
+    if (!taken) return list_not_understood(protobuf_.why());
     text_.erase(0, *taken);
     if (text_.empty()) break;
     if (bytes.empty()) return {};
@@ -66,14 +58,14 @@ sdk::Status PodListStream::take_protobuf(std::string_view bytes) {
     bytes.remove_prefix(more);
   }
   const auto taken = protobuf_.take(bytes, wanted_, list_);
-  if (!taken) return not_understood(protobuf_.why());
+  if (!taken) return list_not_understood(protobuf_.why());
   text_.assign(bytes.substr(*taken));
   return {};
 }
 
 sdk::Result<std::string> PodListStream::finish_protobuf() {
-  if (!text_.empty()) return not_understood("it ends within a field");
-  if (!protobuf_.whole()) return not_understood(protobuf_.why());
+  if (!text_.empty()) return list_not_understood("it ends within a field");
+  if (!protobuf_.whole()) return list_not_understood(protobuf_.why());
   return protobuf_.next();
 }
 
