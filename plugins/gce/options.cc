@@ -11,12 +11,9 @@ namespace {
 
 using simdjson::ondemand::json_type;
 using simdjson::ondemand::value;
+using support::wrong_option;
 
 constexpr const char* kScope = "https://www.googleapis.com/auth/compute.readonly";
-
-sdk::Failure wrong(std::string message, std::string pointer) {
-  return {MUSTER_E_INVALID_ARGUMENT, std::move(message), {{"option", std::move(pointer)}}};
-}
 
 class Reader {
  public:
@@ -112,25 +109,26 @@ class Reader {
   sdk::Result<Options> check() {
     const Options& out = out_;
     if (out.group.empty() && out.filter.empty() && out.tag.empty())
-      return wrong("nothing says who the members are: give 'instance_group', 'filter' or 'tag'",
-                   "");
+      return wrong_option(
+          "nothing says who the members are: give 'instance_group', 'filter' or 'tag'", "");
     if (!out.group.empty() && (!out.filter.empty() || !out.tag.empty()))
-      return wrong(
+      return wrong_option(
           "'instance_group' says who the members are, and so does 'filter' or 'tag': one of "
           "them can be given",
           out.filter.empty() ? "/tag" : "/filter");
     if (!out.zone.empty() && !out.region.empty())
-      return wrong(
+      return wrong_option(
           "'zone' is of a zonal group and 'region' of a regional one: one of them can be "
           "given",
           "/region");
     if (out.group.empty() && !out.region.empty())
-      return wrong("'region' is for 'instance_group': a filter has one 'zone', or all of them",
-                   "/region");
+      return wrong_option(
+          "'region' is for 'instance_group': a filter has one 'zone', or all of them", "/region");
     if (out.group.empty() && !out.port.name.empty())
-      return wrong(fmt::format("the named port {} is the group's, and there is no 'instance_group'",
-                               support::quote(out.port.name)),
-                   "/port");
+      return wrong_option(
+          fmt::format("the named port {} is the group's, and there is no 'instance_group'",
+                      support::quote(out.port.name)),
+          "/port");
     if (auto status = support::google::check_credential_options(out.credentials); !status)
       return std::move(status).failure();
     return std::move(out_);

@@ -11,6 +11,7 @@ namespace {
 
 using simdjson::ondemand::json_type;
 using simdjson::ondemand::value;
+using support::wrong_option;
 
 class Reader {
  public:
@@ -19,7 +20,7 @@ class Reader {
         json, [this](std::string_view key, value& value) { return option(key, value); });
     if (!status) return std::move(status).failure();
     if (sources_.size() > 1)
-      return wrong(
+      return wrong_option(
           fmt::format("'{}' and '{}' both say who the members are: one of them can be given",
                       sources_[0], sources_[1]),
           "/" + sources_[1]);
@@ -27,29 +28,26 @@ class Reader {
     if (options_.finder == nullptr && options_.service.empty() && options_.jobs.empty())
       options_.jobs = {{"worker", {{"job-name=tensorflow", "/job_to_label_mapping"}}}};
     if (!options_.jobs.empty() && !options_.as_job.empty())
-      return wrong("'as_job' is for the finders; 'job_to_label_mapping' names its jobs itself",
-                   "/as_job");
+      return wrong_option(
+          "'as_job' is for the finders; 'job_to_label_mapping' names its jobs itself", "/as_job");
     if (options_.jobs.empty() && options_.all_namespaces)
-      return wrong(
+      return wrong_option(
           fmt::format("'{}' is in one namespace: 'all_namespaces' does not fit", sources_[0]),
           "/all_namespaces");
     if (!options_.service.empty() && options_.address != AddressKind::kPodIp)
-      return wrong("a service's endpoints have no address but their own", "/address");
+      return wrong_option("a service's endpoints have no address but their own", "/address");
     if (options_.all_namespaces && options_.name_space)
-      return wrong("'all_namespaces: true' and 'namespace' contradict each other", "/namespace");
+      return wrong_option("'all_namespaces: true' and 'namespace' contradict each other",
+                          "/namespace");
     if (options_.location == Location::kWithinCluster && options_.kubeconfig)
-      return wrong("'executable_location: within_cluster' does not read a kubeconfig",
-                   "/kubeconfig");
+      return wrong_option("'executable_location: within_cluster' does not read a kubeconfig",
+                          "/kubeconfig");
     if (options_.location == Location::kWithinCluster && options_.context)
-      return wrong("'executable_location: within_cluster' has no contexts", "/context");
+      return wrong_option("'executable_location: within_cluster' has no contexts", "/context");
     return std::move(options_);
   }
 
  private:
-  static sdk::Failure wrong(std::string message, std::string pointer) {
-    return {MUSTER_E_INVALID_ARGUMENT, std::move(message), {{"option", std::move(pointer)}}};
-  }
-
   simdjson::error_code option(std::string_view key, value& value) {
     if (key == "job_to_label_mapping") return mapping(value);
     if (key == "port") return port_rule(value, options_.any_port);

@@ -8,9 +8,7 @@
 namespace muster::static_backend {
 namespace {
 
-sdk::Failure wrong(std::string message, std::string pointer) {
-  return {MUSTER_E_INVALID_ARGUMENT, std::move(message), {{"option", std::move(pointer)}}};
-}
+using support::wrong_option;
 
 class Collector : public support::ClusterVisitor {
  public:
@@ -36,13 +34,13 @@ class Reader {
     if (wrong_cluster_) return std::move(*wrong_cluster_);
     if (!status) return std::move(status).failure();
     if (has_cluster_ == options_.file.has_value())
-      return wrong(has_cluster_ ? "give either 'cluster_spec' or 'file', not both"
-                                : "one of 'cluster_spec' and 'file' is needed",
-                   has_cluster_ ? "/file" : "");
+      return wrong_option(has_cluster_ ? "give either 'cluster_spec' or 'file', not both"
+                                       : "one of 'cluster_spec' and 'file' is needed",
+                          has_cluster_ ? "/file" : "");
     if (options_.task_type.has_value() != has_task_id_)
-      return wrong(has_task_id_ ? "'task_id' says nothing without 'task_type'"
-                                : "'task_type' says nothing without 'task_id'",
-                   has_task_id_ ? "/task_id" : "/task_type");
+      return wrong_option(has_task_id_ ? "'task_id' says nothing without 'task_type'"
+                                       : "'task_type' says nothing without 'task_id'",
+                          has_task_id_ ? "/task_id" : "/task_type");
     return std::move(options_);
   }
 
@@ -72,7 +70,7 @@ class Reader {
     auto problem = support::read_cluster(host_, cluster, collector);
     if (!problem) return simdjson::SUCCESS;
     if (problem->error) return problem->error;
-    wrong_cluster_ = wrong(std::move(problem->why), "/cluster_spec" + problem->pointer);
+    wrong_cluster_ = wrong_option(std::move(problem->why), "/cluster_spec" + problem->pointer);
     return simdjson::INCORRECT_TYPE;
   }
 

@@ -1,5 +1,7 @@
 #include "plugins/support/options.h"
 
+#include <utility>
+
 #include "plugins/support/json.h"
 
 namespace muster::support {
@@ -30,6 +32,10 @@ sdk::Status walk_options(std::string_view json, const TakeOption& take) {
   const simdjson::padded_string padded(json);
   if (auto error = walk(padded, take)) return json_failure({json, "options"}, error, nullptr);
   return {};
+}
+
+sdk::Failure wrong_option(std::string message, std::string pointer) {
+  return {MUSTER_E_INVALID_ARGUMENT, std::move(message), {{"option", std::move(pointer)}}};
 }
 
 }  // namespace muster::support

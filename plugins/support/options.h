@@ -4,6 +4,7 @@
 #include <simdjson.h>
 
 #include <functional>
+#include <string>
 #include <string_view>
 
 #include <muster/plugin.hpp>
@@ -17,5 +18,8 @@ using TakeOption =
 // Hands over the options in the order in which they are written; one that is null is not given, and left out.
 // `json` was checked against the schema, so a failure is an INVALID_ARGUMENT that only a broken core ever sees.
 sdk::Status walk_options(std::string_view json, const TakeOption& take);
+
+// INVALID_ARGUMENT of the option at a JSON pointer, "" for no single one.
+sdk::Failure wrong_option(std::string message, std::string pointer);
 
 }  // namespace muster::support

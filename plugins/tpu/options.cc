@@ -9,13 +9,10 @@ namespace {
 
 using simdjson::ondemand::json_type;
 using simdjson::ondemand::value;
+using support::wrong_option;
 
 // There is no scope that only reads.
 constexpr const char* kScope = "https://www.googleapis.com/auth/cloud-platform";
-
-sdk::Failure wrong(std::string message, std::string pointer) {
-  return {MUSTER_E_INVALID_ARGUMENT, std::move(message), {{"option", std::move(pointer)}}};
-}
 
 class Reader {
  public:
@@ -79,21 +76,22 @@ class Reader {
 
   sdk::Result<Options> check() {
     if (!out_.tpu.empty() && !out_.queued_resource.empty())
-      return wrong("'tpu' says which TPU it is, and so does 'queued_resource': one can be given",
-                   "/queued_resource");
+      return wrong_option(
+          "'tpu' says which TPU it is, and so does 'queued_resource': one can be given",
+          "/queued_resource");
     if (!out_.endpoint.empty() && !out_.discovery_url.empty())
-      return wrong(
+      return wrong_option(
           "'endpoint' says where the API is, and so does 'discovery_url': one can be given",
           "/discovery_url");
     if (out_.coordinator_address.empty() && !out_.coordinator_name.empty())
-      return wrong(
+      return wrong_option(
           "'coordinator_name' needs a 'coordinator_address': nobody starts a server for it here",
           "/coordinator_name");
     if (out_.coordinator_name.empty() && !out_.coordinator_address.empty())
-      return wrong("'coordinator_address' needs a 'coordinator_name', which is its job",
-                   "/coordinator_address");
+      return wrong_option("'coordinator_address' needs a 'coordinator_name', which is its job",
+                          "/coordinator_address");
     if (out_.coordinator_name == out_.job)
-      return wrong(
+      return wrong_option(
           "'coordinator_name' is also the job of the workers ('job_name'), which it would replace",
           "/coordinator_name");
     if (auto status = support::google::check_credential_options(out_.credentials); !status)
