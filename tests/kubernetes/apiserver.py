@@ -107,9 +107,11 @@ class ApiServer:
         return self.must("POST", f"{path}/{name}/token", {"spec": {"expirationSeconds": 3600}})["status"]["token"]
 
     def kubeconfig(self, user, namespace, cluster=None, name="c"):
-        """Writes a kubeconfig with one context; `user` and `cluster` are entries, the cluster's default this server."""
+        """Writes a kubeconfig with one context; `user` and `cluster` are entries, the cluster's default this server; None
+        takes one away."""
         path = os.path.join(self.folder.name, name + ".kubeconfig")
         cluster = {"server": self.ready["url"], "certificate-authority": self.ready["ca"], **(cluster or {})}
+        cluster = {key: value for key, value in cluster.items() if value is not None}
         with open(path, "w") as file:
             json.dump({"current-context": name, "clusters": [{"name": name, "cluster": cluster}],
                        "users": [{"name": name, "user": user}], "contexts": [

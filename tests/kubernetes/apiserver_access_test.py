@@ -8,6 +8,7 @@ import unittest
 
 from apiserver import encoded, read, started
 from asking import PLUGINS, ask
+from forwarding import Proxy
 from library import Cluster
 from mount_namespace import in_pod, may_mount
 
@@ -80,6 +81,33 @@ class Users(World):
                                  {"certificate-authority": os.path.join(server.ready["directory"], "carol.crt")})
         run = ask(server, "{worker: [app=t]}", "--timeout", "5s", env={"KUBECONFIG": path})
         self.refused(run, "certificate", code=12)
+
+
+class Ways(World):
+    """How a kubeconfig's cluster says where the server is and who it has to be."""
+
+    def ask_by(self, **cluster):
+        admin = {"client-certificate": server.ready["client_certificate"], "client-key": server.ready["client_key"]}
+        return ask(server, "{worker: [app=t]}", "--timeout", "10s",
+                   env={"KUBECONFIG": server.kubeconfig(admin, "ml", {key.replace("_", "-"): value for key, value in cluster.items()})})
+
+    def test_tls_server_name_is_the_name_that_the_certificate_must_have(self):
+        self.gives(ML, self.ask_by(tls_server_name="kubernetes.default.svc"))
+        self.refused(self.ask_by(tls_server_name="another.example"), "certificate", "another.example", code=12)
+
+    def test_without_an_authority_only_insecure_skip_tls_verify_goes_on(self):
+        unknown = {"certificate_authority": None}
+        self.refused(self.ask_by(**unknown), "certificate", code=12)
+        self.gives(ML, self.ask_by(**unknown, insecure_skip_tls_verify=True))
+
+    def test_a_proxy_url_by_http_and_by_socks_5(self):
+        with Proxy(server.ready["port"]) as proxy:
+            for scheme in ("http", "socks5"):
+                with self.subTest(scheme=scheme):
+                    proxy.asked.clear()
+                    self.gives(ML, self.ask_by(server="https://only-the-proxy.knows:6443", tls_server_name="localhost",
+                                               proxy_url=f"{scheme}://127.0.0.1:{proxy.own}"))
+                    self.assertEqual(set(proxy.asked), {"only-the-proxy.knows:6443"})
 
 
 class Programs(World):
