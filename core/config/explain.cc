@@ -310,7 +310,7 @@ class Explainer {
         where.secret || sounds_secret(member.key) ||
         (!near.empty() && OptionSchema::is_secret(what_.schema.member(where.schemas, near)));
     if (secret) hide_value(*member.value, &problems_);
-    const std::string name = (where.name.empty() ? "" : where.name + ".") + printable(member.key);
+    const std::string name = name_in(where, member.key);
     if (where.name.empty() && known.empty()) {
       problems_.add(
           member.key_offset,
@@ -319,6 +319,11 @@ class Explainer {
     }
     problems_.add(member.key_offset, fmt::format("unknown option '{}' of backend '{}'{}", name,
                                                  what_.backend, did_you_mean(member.key, known)));
+  }
+
+  // The name of a member of that place.
+  static std::string name_in(const Where& where, const std::string& key) {
+    return (where.name.empty() ? "" : where.name + ".") + printable(key);
   }
 
   void say_dependency(const Where& where, const std::string& missing) {
@@ -330,10 +335,9 @@ class Explainer {
       if (needs == dependencies->MemberEnd()) continue;
       const std::vector<std::string> names = strings_of(&needs->value);
       if (std::find(names.begin(), names.end(), missing) == names.end()) continue;
-      const std::string prefix = where.name.empty() ? "" : where.name + ".";
       problems_.add(member.key_offset,
-                    fmt::format("option '{}{}' needs option '{}{}' beside it", prefix,
-                                printable(member.key), prefix, printable(missing)));
+                    fmt::format("option '{}' needs option '{}' beside it",
+                                name_in(where, member.key), name_in(where, missing)));
       return;
     }
     problems_.add(where.offset,
@@ -386,7 +390,7 @@ class Explainer {
       if (required == schema.MemberEnd()) return;
       for (const std::string& name : strings_of(&required->value)) {
         if (where.node->find(name) == nullptr) continue;
-        const std::string quoted = fmt::format("'{}'", printable(name));
+        const std::string quoted = fmt::format("'{}'", name_in(where, name));
         if (std::find(present.begin(), present.end(), quoted) == present.end())
           present.push_back(quoted);
       }

@@ -168,9 +168,9 @@ TEST_CASE("what is missing or excluded is told by name") {
       {R"({"dependencies": {"a": ["b"], "c": ["d"]}})", "{c: 1}",
        "option 'x.c' needs option 'x.d' beside it"},
       {R"({"dependencies": {"a": {"required": ["b"]}}})", "{a: 1}", "option 'x' needs 'b'"},
-      {R"({"not": {"required": ["a"]}})", "{a: 1}", "option 'a' cannot be given here"},
+      {R"({"not": {"required": ["a"]}})", "{a: 1}", "option 'x.a' cannot be given here"},
       {R"({"not": {"anyOf": [{"required": ["a", "b"]}, {"required": ["b", "c"]}]}})",
-       "{a: 1, b: 2}", "of the options 'a' and 'b' only one can be given"},
+       "{a: 1, b: 2}", "of the options 'x.a' and 'x.b' only one can be given"},
       {R"({"not": {"type": "integer"}})", "5",
        "option 'x' is not what the JSON Schema of its plugin asks for (Target should not validate "
        "against schema specified in 'not' constraint.)"},
