@@ -8,6 +8,7 @@
 
 #include "plugins/kubernetes/kubeconfig_yaml.h"
 #include "plugins/support/base64.h"
+#include "plugins/support/program.h"
 #include "plugins/support/rfc3339.h"
 #include "plugins/support/text.h"
 
@@ -18,7 +19,6 @@ using support::quote;
 
 // A credential is not used in its last seconds: the request must still arrive with it.
 constexpr int64_t kMargin_s = 10;
-constexpr size_t kShownError = 1000;
 // A watch has no deadline that would end a program that hangs. One that may ask a person has longer.
 constexpr int64_t kTime_ns = 60'000'000'000;
 constexpr int64_t kTimeWithTerminal_ns = 300'000'000'000;
@@ -40,15 +40,6 @@ bool text_of(simdjson::dom::object object, const char* key, std::string& out) {
   if (element.get(text)) return false;
   out = text;
   return true;
-}
-
-// What the program said of its failure, to stand behind a message.
-std::string behind(std::string_view error_output) {
-  std::string_view said = support::trimmed(error_output);
-  if (said.empty()) return "";
-  if (said.size() > kShownError) said = said.substr(said.size() - kShownError);
-  while ((said[0] & 0xC0) == 0x80) said.remove_prefix(1);  // not from the middle of a character
-  return ": " + std::string(said);
 }
 
 // As client-go tells the two apart.
@@ -248,7 +239,8 @@ sdk::Result<ExecCredential> exec_credential(const Chosen& chosen, const std::str
   if (run->exit_status != 0) {
     call.mark_secret(run->output);  // whatever it is
     return refused(fmt::format("{}: the program {} failed with exit status {}{}", who,
-                               quote(exec.command), run->exit_status, behind(run->error_output)))
+                               quote(exec.command), run->exit_status,
+                               support::said_behind(run->error_output)))
         .with("hint", "run it by hand: it may want you to log in again");
   }
   auto credential = read_exec_credential(run->output, exec.api_version);
@@ -256,7 +248,7 @@ sdk::Result<ExecCredential> exec_credential(const Chosen& chosen, const std::str
     call.mark_secret(run->output);
     sdk::Failure failure = std::move(credential).failure();
     failure.message = fmt::format("{}: the program {} {}{}", who, quote(exec.command),
-                                  failure.message, behind(run->error_output));
+                                  failure.message, support::said_behind(run->error_output));
     return failure;
   }
   mark(*credential);

@@ -4,7 +4,7 @@
 #include <muster/plugin.hpp>
 
 #include "plugins/static/options.h"
-#include "plugins/static/roster.h"
+#include "plugins/support/lines.h"
 #include "plugins/support/text.h"
 
 namespace muster::static_backend {
@@ -89,10 +89,10 @@ class Static {
   sdk::Status resolve_file(sdk::Call& call) {
     auto text = call.file(*options_.file);
     if (!text) return std::move(text).failure();
-    auto lines = read_roster(call.host(), *text, *options_.file);
+    auto lines = support::read_lines(call.host(), *text, *options_.file);
     if (!lines) return std::move(lines).failure();
     identity_seen_ = false;
-    for (const RosterLine& line : *lines) {
+    for (const support::TaskLine& line : *lines) {
       say_task(call, {line.job, line.index, line.name, line.address});
       if (call.refused()) return {};
     }

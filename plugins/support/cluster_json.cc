@@ -82,7 +82,7 @@ class Reader {
       return ClusterProblem{simdjson::SUCCESS, location, step(name), std::move(why)};
     };
     if (name.empty()) return problem("a job needs a name, and this one is empty");
-    if (name.size() > 255 || !is_text(name) || has_control(name))
+    if (!is_job_name(name))
       return problem(
           fmt::format("{} is no name for a job: at most 255 bytes, without control "
                       "characters",
@@ -171,12 +171,6 @@ class Reader {
     if (auto why = host_.address_problem(address)) return problem(*std::move(why));
     visitor_.task(job, index, address);
     return std::nullopt;
-  }
-
-  static bool has_control(std::string_view name) {
-    for (const char c : name)
-      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) return true;
-    return false;
   }
 
   const sdk::Host& host_;

@@ -147,4 +147,10 @@ bool is_text(std::string_view text) {
   return true;
 }
 
+bool is_job_name(std::string_view name) {
+  if (name.empty() || name.size() > 255 || !is_text(name)) return false;
+  return std::none_of(name.begin(), name.end(),
+                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
+}
+
 }  // namespace muster::support

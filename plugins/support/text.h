@@ -42,4 +42,7 @@ std::string percent_encoded(std::string_view text);
 // True for well-formed UTF-8 without NUL.
 bool is_text(std::string_view text);
 
+// What the core takes for the name of a job (MP-5): text of 1 to 255 bytes without control characters.
+bool is_job_name(std::string_view name);
+
 }  // namespace muster::support

@@ -1,4 +1,4 @@
-// The file of the static backend: one `job index address` a line.
+// A cluster as lines: one `job index address [name]` each.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 #include <muster/plugin.hpp>
 
-namespace muster::static_backend {
+namespace muster::support {
 
 // One line. The texts point into what was read.
-struct RosterLine {
+struct TaskLine {
   std::string_view job;
   int64_t index = 0;
   std::string_view address;
@@ -21,7 +21,7 @@ struct RosterLine {
 // Reads `text` line by line: columns parted by blanks, '#' begins a comment, empty lines do not count.
 // INVALID_ARGUMENT "PATH:LINE:COLUMN: why" for a missing or extra column, an index that is no number from 0
 // to 2147483647, an index that stands twice in its job (naming both lines), and what is no address.
-sdk::Result<std::vector<RosterLine>> read_roster(const sdk::Host& host, std::string_view text,
-                                                 const std::string& path);
+sdk::Result<std::vector<TaskLine>> read_lines(const sdk::Host& host, std::string_view text,
+                                              const std::string& path);
 
-}  // namespace muster::static_backend
+}  // namespace muster::support

@@ -1,4 +1,4 @@
-#include "plugins/tf_config/reader.h"
+#include "plugins/support/tf_config.h"
 
 #include <fmt/format.h>
 
@@ -7,13 +7,11 @@
 
 #include "plugins/support/text.h"
 
-namespace muster::tf_config {
+namespace muster::support {
 namespace {
 
 using simdjson::ondemand::json_type;
 using simdjson::ondemand::value;
-using support::quote;
-using support::type_in_words;
 
 constexpr int64_t kIndexMaximum = 2147483647;
 
@@ -24,25 +22,25 @@ const char* location_of(value& value) {
 
 }  // namespace
 
-sdk::Failure Reader::not_json(simdjson::error_code error) {
+sdk::Failure TfConfigReader::not_json(simdjson::error_code error) {
   const char* location = nullptr;
   if (document_.is_alive() && document_.current_location().get(location)) location = nullptr;
-  return support::json_failure(source_, error, location);
+  return json_failure(source_, error, location);
 }
 
-sdk::Failure Reader::problem(const char* location, const std::string& pointer,
-                             const std::string& why) {
+sdk::Failure TfConfigReader::problem(const char* location, const std::string& pointer,
+                                     const std::string& why) {
   if (in_options_) return {MUSTER_E_INVALID_ARGUMENT, why, {{"option", "/config" + pointer}}};
   const size_t offset =
       location == nullptr ? 0 : static_cast<size_t>(location - source_.text.data());
-  return support::json_failure(source_, offset, why);
+  return json_failure(source_, offset, why);
 }
 
-sdk::Status Reader::start(simdjson::ondemand::object& object) {
+sdk::Status TfConfigReader::start(simdjson::ondemand::object& object) {
   const simdjson::padded_string_view text(source_.text.data(), source_.text.size(),
                                           source_.text.size() + simdjson::SIMDJSON_PADDING);
   if (auto error = parser_.iterate(text).get(document_))
-    return support::json_failure(source_, error, nullptr);
+    return json_failure(source_, error, nullptr);
   json_type type;
   if (auto error = document_.type().get(type)) return not_json(error);
   if (type != json_type::object)
@@ -53,8 +51,8 @@ sdk::Status Reader::start(simdjson::ondemand::object& object) {
   return {};
 }
 
-sdk::Result<Facts> Reader::facts() {
-  Facts facts;
+sdk::Result<TfConfigFacts> TfConfigReader::facts() {
+  TfConfigFacts facts;
   simdjson::ondemand::object object;
   if (auto status = start(object); !status) return std::move(status).failure();
   std::set<std::string, std::less<>> seen;
@@ -77,7 +75,7 @@ sdk::Result<Facts> Reader::facts() {
   return facts;
 }
 
-sdk::Status Reader::key(std::string_view key, value value, Facts& facts) {
+sdk::Status TfConfigReader::key(std::string_view key, value value, TfConfigFacts& facts) {
   if (key == "cluster" || key == "sparseCluster") {
     // Read by cluster(); passing over it here looks at brackets alone.
     json_type type;
@@ -102,16 +100,17 @@ sdk::Status Reader::key(std::string_view key, value value, Facts& facts) {
                    : facts.session_master) = *std::move(text);
     return {};
   }
-  if (auto error = support::skip_strictly(value)) return not_json(error);
+  if (auto error = skip_strictly(value)) return not_json(error);
   return {};
 }
 
-sdk::Result<std::optional<std::string>> Reader::text_or_null(std::string_view key, value& value) {
+sdk::Result<std::optional<std::string>> TfConfigReader::text_or_null(std::string_view key,
+                                                                     value& value) {
   const char* location = location_of(value);
   json_type type;
   if (auto error = value.type().get(type)) return not_json(error);
   if (type == json_type::null) {
-    if (auto error = support::skip_strictly(value)) return not_json(error);
+    if (auto error = skip_strictly(value)) return not_json(error);
     return std::optional<std::string>();
   }
   if (type != json_type::string)
@@ -119,12 +118,12 @@ sdk::Result<std::optional<std::string>> Reader::text_or_null(std::string_view ke
                    fmt::format("{} is {}, not a text", quote(key), type_in_words(type)));
   std::string_view text;
   if (auto error = value.get_string().get(text)) return not_json(error);
-  if (!support::is_text(text))
+  if (!is_text(text))
     return problem(location, "/" + std::string(key), fmt::format("{} has a NUL in it", quote(key)));
   return std::optional<std::string>(text);
 }
 
-sdk::Status Reader::task(value value, Facts& facts) {
+sdk::Status TfConfigReader::task(value value, TfConfigFacts& facts) {
   const char* location = location_of(value);
   json_type type;
   if (auto error = value.type().get(type)) return not_json(error);
@@ -149,7 +148,7 @@ sdk::Status Reader::task(value value, Facts& facts) {
       status = task_type(inside, facts);
     } else if (name == "index") {
       status = task_index(inside, facts);
-    } else if (auto error = support::skip_strictly(inside)) {
+    } else if (auto error = skip_strictly(inside)) {
       status = not_json(error);
     }
     if (!status) return status;
@@ -158,7 +157,7 @@ sdk::Status Reader::task(value value, Facts& facts) {
 }
 
 // A text, or a number taken as its text, as TensorFlow does: 123456 is "123456".
-sdk::Status Reader::task_type(value& value, Facts& facts) {
+sdk::Status TfConfigReader::task_type(value& value, TfConfigFacts& facts) {
   const char* location = location_of(value);
   json_type type;
   if (auto error = value.type().get(type)) return not_json(error);
@@ -167,22 +166,21 @@ sdk::Status Reader::task_type(value& value, Facts& facts) {
     if (auto error = value.get_string().get(text)) return not_json(error);
   } else if (type == json_type::number) {
     text = value.raw_json_token();
-    text = support::trimmed(text);
-    if (auto error = support::skip_strictly(value)) return not_json(error);
+    text = trimmed(text);
+    if (auto error = skip_strictly(value)) return not_json(error);
   } else {
     return problem(
         location, "/task/type",
         fmt::format("'type' of 'task' is {}, not the name of a job", type_in_words(type)));
   }
   if (text.empty()) return problem(location, "/task/type", "'type' of 'task' is empty");
-  if (!support::is_text(text))
-    return problem(location, "/task/type", "'type' of 'task' has a NUL in it");
+  if (!is_text(text)) return problem(location, "/task/type", "'type' of 'task' has a NUL in it");
   facts.task_type = text;
   return {};
 }
 
 // TensorFlow's conversion to an integer: "1" is 1, 1.9 is 1, true is 1. The last two are told.
-sdk::Status Reader::task_index(value& value, Facts& facts) {
+sdk::Status TfConfigReader::task_index(value& value, TfConfigFacts& facts) {
   const char* location = location_of(value);
   const auto wrong = [&](std::string_view shown) {
     return problem(
@@ -195,7 +193,7 @@ sdk::Status Reader::task_index(value& value, Facts& facts) {
     case json_type::string: {
       std::string_view text;
       if (auto error = value.get_string().get(text)) return not_json(error);
-      facts.task_index = support::parse_digits(support::trimmed(text), kIndexMaximum);
+      facts.task_index = parse_digits(trimmed(text), kIndexMaximum);
       if (!facts.task_index) return wrong(quote(text));
       return {};
     }
@@ -211,7 +209,7 @@ sdk::Status Reader::task_index(value& value, Facts& facts) {
     case json_type::number: {
       std::string_view token;
       token = value.raw_json_token();
-      const std::string shown(support::trimmed(token));
+      const std::string shown(trimmed(token));
       double number = 0;
       if (auto error = value.get_double().get(number)) return not_json(error);
       const double whole = std::trunc(number);
@@ -228,12 +226,12 @@ sdk::Status Reader::task_index(value& value, Facts& facts) {
   }
 }
 
-sdk::Status Reader::cluster(const Facts& facts, support::ClusterVisitor& visitor) {
+sdk::Status TfConfigReader::cluster(const TfConfigFacts& facts, ClusterVisitor& visitor) {
   if (!facts.has_cluster) return {};
   simdjson::ondemand::object object;
   if (auto status = start(object); !status) return status;
   const std::string_view wanted = facts.sparse ? "sparseCluster" : "cluster";
-  support::ClusterRules rules;
+  ClusterRules rules;
   if (facts.sparse) {
     // Go writes a list without elements as null. A parameter server is told of itself alone, in a list of one
     // whose index is its own.
@@ -247,7 +245,7 @@ sdk::Status Reader::cluster(const Facts& facts, support::ClusterVisitor& visitor
     if (name != wanted) continue;
     simdjson::ondemand::object cluster;
     if (auto error = field.value().get_object().get(cluster)) return not_json(error);
-    auto found = support::read_cluster(host_, cluster, visitor, rules);
+    auto found = read_cluster(host_, cluster, visitor, rules);
     if (!found) return {};
     if (found->error) return not_json(found->error);
     return problem(found->location, "/" + std::string(wanted) + found->pointer, found->why);
@@ -255,4 +253,4 @@ sdk::Status Reader::cluster(const Facts& facts, support::ClusterVisitor& visitor
   return {};
 }
 
-}  // namespace muster::tf_config
+}  // namespace muster::support

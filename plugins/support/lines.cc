@@ -1,4 +1,4 @@
-#include "plugins/static/roster.h"
+#include "plugins/support/lines.h"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,8 @@
 
 #include "plugins/support/text.h"
 
-namespace muster::static_backend {
+namespace muster::support {
 namespace {
-
-using support::quote;
 
 constexpr std::string_view kBlanks = " \t\r";
 
@@ -32,7 +30,7 @@ class Reader {
   Reader(const sdk::Host& host, std::string_view text, const std::string& path)
       : host_(host), text_(text), path_(path) {}
 
-  sdk::Result<std::vector<RosterLine>> read() {
+  sdk::Result<std::vector<TaskLine>> read() {
     size_t at = 0;
     while (at < text_.size()) {
       const size_t end = std::min(text_.find('\n', at), text_.size());
@@ -48,8 +46,8 @@ class Reader {
  private:
   sdk::Status read_line(std::string_view line) {
     std::string_view rest = line.substr(0, line.find('#'));
-    if (!support::is_text(line)) return problem(line, "the line is not UTF-8 text");
-    RosterLine row;
+    if (!is_text(line)) return problem(line, "the line is not UTF-8 text");
+    TaskLine row;
     row.job = next_column(rest);
     if (row.job.empty()) return {};
     const std::string_view index = next_column(rest);
@@ -65,7 +63,7 @@ class Reader {
                                  quote(extra)));
 
     if (row.job.size() > 255) return problem(row.job, "the name of a job has at most 255 bytes");
-    const auto number = support::parse_digits(index, 2147483647);
+    const auto number = parse_digits(index, 2147483647);
     if (!number)
       return problem(index,
                      fmt::format("the index {} is no number from 0 to 2147483647", quote(index)));
@@ -82,14 +80,14 @@ class Reader {
   // `where` begins at the place within the line.
   sdk::Failure problem(std::string_view where, const std::string& why) const {
     const auto offset = static_cast<size_t>(where.data() - begin_);
-    const auto column = support::position_of({begin_, offset}, offset).column;
+    const auto column = position_of({begin_, offset}, offset).column;
     return {MUSTER_E_INVALID_ARGUMENT, fmt::format("{}:{}:{}: {}", path_, line_, column, why), {}};
   }
 
   const sdk::Host& host_;
   std::string_view text_;
   const std::string& path_;
-  std::vector<RosterLine> lines_;
+  std::vector<TaskLine> lines_;
   std::map<std::string_view, std::unordered_map<int64_t, size_t>> seen_;  // job, index -> line
   size_t line_ = 0;
   const char* begin_ = nullptr;
@@ -97,9 +95,9 @@ class Reader {
 
 }  // namespace
 
-sdk::Result<std::vector<RosterLine>> read_roster(const sdk::Host& host, std::string_view text,
-                                                 const std::string& path) {
+sdk::Result<std::vector<TaskLine>> read_lines(const sdk::Host& host, std::string_view text,
+                                              const std::string& path) {
   return Reader(host, text, path).read();
 }
 
-}  // namespace muster::static_backend
+}  // namespace muster::support
