@@ -39,7 +39,7 @@ sdk::Status say_planned(const Options& options, support::google::Credentials& cr
   if (auto found = credentials.find(call, false); !found) return found;
   const std::string api = "compute." + credentials.universe();
   Planner plan(call, api);
-  for (const auto& asked : credentials.token_requests())
+  for (const auto& asked : credentials.token_requests(call))
     call.add_planned({asked.server, asked.request, 1, 1, asked.reason, "", 0});
   if (options.project.empty() && credentials.project().empty())
     plan.metadata("project/project-id", 1, "nothing else says the project");

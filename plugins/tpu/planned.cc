@@ -60,7 +60,7 @@ class Planner {
   // Tokens, the project, and where the API is.
   sdk::Status before_the_api(int64_t least) {
     if (auto found = credentials_.find(call_, false); !found) return found;
-    for (const auto& asked : credentials_.token_requests())
+    for (const auto& asked : credentials_.token_requests(call_))
       call_.add_planned({asked.server, asked.request, least, 1, asked.reason, "", 0});
     if (source_.project.empty() && credentials_.project().empty())
       call_.add_planned({"metadata server", "project/project-id", least, 1,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include "plugins/support/google/aws_signature.h"
 #include "plugins/support/google/token_host.h"
 #include "plugins/support/text.h"
 
@@ -128,27 +129,53 @@ class Reader {
     subject(source);
   }
 
-  void subject(object source) {
+  void aws(object source, const std::string& environment) {
     SubjectSource& out = out_.subject;
-    element ignored;
-    if (!source["environment_id"].get(ignored))
+    out.kind = SubjectSource::Kind::kAws;
+    if (environment != "aws1")
       throw Wrong{
-          "its 'credential_source' is AWS's ('environment_id'), which muster does not have; one "
-          "with "
-          "'executable' or 'file' would do",
+          fmt::format("its 'environment_id' {} is none that muster has (aws1)", quote(environment)),
           MUSTER_E_UNIMPLEMENTED};
-    if (!source["certificate"].get(ignored))
-      throw Wrong{"its 'credential_source' is an X.509 certificate, which muster does not have",
-                  MUSTER_E_UNIMPLEMENTED};
+    out.aws_verification_url = text_of(source, "regional_cred_verification_url", "");
+    if (https_host(out.aws_verification_url).empty())
+      throw Wrong{"its 'regional_cred_verification_url' is no URL of https"};
+    out.aws_region_url = text_of(source, "region_url", "");
+    out.aws_keys_url = text_of(source, "url", "");
+    out.aws_session_url = text_of(source, "imdsv2_session_token_url", "");
+  }
+
+  void certificate(object certificate) {
+    SubjectSource& out = out_.subject;
+    out.kind = SubjectSource::Kind::kCertificate;
+    out.certificate_config = text_of(certificate, "certificate_config_location", "");
+    out.trust_chain = text_of(certificate, "trust_chain_path", "");
+    bool usual = false;
+    if (certificate["use_default_certificate_config"].get(usual)) usual = false;
+    if (usual == !out.certificate_config.empty())
+      throw Wrong{
+          "its 'certificate' must have one of 'certificate_config_location' and "
+          "'use_default_certificate_config': true"};
+  }
+
+  void subject(object source) {
+    using Kind = SubjectSource::Kind;
+    SubjectSource& out = out_.subject;
+    const std::string environment = text_of(source, "environment_id", "");
+    if (!environment.empty()) return aws(source, environment);
     out.file = text_of(source, "file", "");
     out.url = text_of(source, "url", "");
-    object executable;
+    object executable, x509;
     if (!source["executable"].get_object().get(executable)) {
       out.command = text_of(executable, "command", "");
       out.output_file = text_of(executable, "output_file", "");
     }
-    if (!out.file.empty() + !out.url.empty() + !out.command.empty() != 1)
-      throw Wrong{"its 'credential_source' must have one of 'file', 'url' and 'executable'"};
+    const bool certified = !source["certificate"].get_object().get(x509);
+    if (!out.file.empty() + !out.url.empty() + !out.command.empty() + certified != 1)
+      throw Wrong{
+          "its 'credential_source' must have one of 'file', 'url', 'executable', 'certificate' and "
+          "'environment_id'"};
+    if (certified) return certificate(x509);
+    out.kind = !out.file.empty() ? Kind::kFile : !out.url.empty() ? Kind::kUrl : Kind::kExecutable;
     object headers;
     if (!source["headers"].get_object().get(headers)) {
       for (const auto field : headers) {

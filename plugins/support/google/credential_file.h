@@ -13,13 +13,21 @@
 
 namespace muster::support::google {
 
-// Where an external account's own token comes from: one of the three.
+// Where an external account's own token comes from: one of the five.
 struct SubjectSource {
+  enum class Kind { kFile, kUrl, kExecutable, kAws, kCertificate };
+  Kind kind = Kind::kFile;
   std::string file;
   std::string url;
   std::vector<std::pair<std::string, std::string>> headers;  // of the request for it
+  std::string
+      json_field;  // of file and URL: JSON in which the token stands there; "": it is the token
   std::string command, output_file;  // an executable, and where it keeps its answer
-  std::string json_field;  // the answer is JSON and the token stands there; "": it is the token
+  std::string aws_verification_url;  // what is signed, with {region} in it
+  std::string aws_region_url, aws_keys_url,
+      aws_session_url;             // of the metadata service; "" for none
+  std::string certificate_config;  // "": the usual place
+  std::string trust_chain;         // "" for none
 };
 
 struct CredentialFile {

@@ -115,14 +115,14 @@ std::string Credentials::member() const {
              : "serviceAccount:" + url.substr(from, end - from);
 }
 
-std::vector<Credentials::TokenRequest> Credentials::token_requests() const {
+std::vector<Credentials::TokenRequest> Credentials::token_requests(const sdk::Call& call) const {
   std::vector<TokenRequest> out;
   if (kind_ == Kind::kMetadata) {
     out.push_back({"metadata server", "an access token", "a later resolve has it for an hour"});
     if (options_.universe.empty())
       out.push_back({"metadata server", "universe/universe-domain", "a later resolve knows it"});
   } else if (kind_ == Kind::kFile) {
-    for (const std::string& url : urls_asked(*file_)) {
+    for (const std::string& url : urls_asked(*file_, call)) {
       const size_t from = url.find("://") == std::string::npos ? 0 : url.find("://") + 3;
       out.push_back({url.substr(from, url.find('/', from) - from), "an access token",
                      "a later resolve has it for an hour"});

@@ -46,7 +46,7 @@ class Credentials {
   struct TokenRequest {
     std::string server, request, reason;
   };
-  std::vector<TokenRequest> token_requests() const;
+  std::vector<TokenRequest> token_requests(const sdk::Call& call) const;
 
   // Sends a request with the token beside its own headers, and with x-goog-user-project where there is a quota project. Where the
   // API refuses the token (401) it is sent once more with a new one, if there can be one. INVALID_ARGUMENT: the URL's host may

@@ -1,7 +1,6 @@
 #include "plugins/support/google/jwt.h"
 
 #include <openssl/bio.h>
-#include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
@@ -9,6 +8,7 @@
 #include <memory>
 
 #include "plugins/support/base64.h"
+#include "plugins/support/google/hash.h"
 
 namespace muster::support::google {
 namespace {
@@ -22,13 +22,6 @@ struct Free {
 // An encrypted key would have its password asked for on the terminal.
 int no_password(char*, int, int, void*) { return -1; }
 
-// This OpenSSL is inside the plugin, in somebody else's process: it reads no openssl.cnf and leaves no exit handler.
-void prepare() {
-  static const int done =
-      OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT, nullptr);
-  (void)done;
-}
-
 sdk::Failure refused(const char* why) {
   ERR_clear_error();
   return {MUSTER_E_INVALID_ARGUMENT, why, {}};
@@ -38,7 +31,7 @@ sdk::Failure refused(const char* why) {
 
 sdk::Result<std::string> signed_jwt(std::string_view header, std::string_view claims,
                                     const std::string& private_key_pem) {
-  prepare();
+  prepare_openssl();
   const std::unique_ptr<BIO, Free> pem(
       BIO_new_mem_buf(private_key_pem.data(), static_cast<int>(private_key_pem.size())));
   const std::unique_ptr<EVP_PKEY, Free> key(

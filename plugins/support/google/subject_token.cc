@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include "plugins/support/google/aws_subject.h"
+#include "plugins/support/google/certificate_subject.h"
 #include "plugins/support/google/token.h"
 #include "plugins/support/text.h"
 
@@ -38,6 +40,17 @@ sdk::Result<std::string> token_in(const CredentialFile& file, std::string_view c
   call.mark_secret(token);
   if (token.empty()) return refused(file, where + " is empty");
   return token;
+}
+
+sdk::Result<std::string> from_file(const CredentialFile& file, sdk::Call& call) {
+  const std::string& path = file.subject.file;
+  // Not as a secret whole: of JSON only one field is, and a replay reads the rest.
+  auto content = call.file(path, kMaximum);
+  if (!content)
+    return std::move(content).failure().with(
+        "hint",
+        fmt::format("the credential file {} names it as its credential_source", file.place));
+  return token_in(file, *content, quote(path, 4096), call);
 }
 
 sdk::Result<std::string> from_url(const CredentialFile& file, sdk::Call& call) {
@@ -173,17 +186,26 @@ std::vector<std::string> split_command(std::string_view command) {
   return out;
 }
 
-sdk::Result<std::string> subject_token(const CredentialFile& file, sdk::Call& call) {
-  const SubjectSource& source = file.subject;
-  if (!source.url.empty()) return from_url(file, call);
-  if (!source.command.empty()) return from_executable(file, call);
-  // Not as a secret whole: of JSON only one field is, and a replay reads the rest.
-  auto content = call.file(source.file, kMaximum);
-  if (!content)
-    return std::move(content).failure().with(
-        "hint",
-        fmt::format("the credential file {} names it as its credential_source", file.place));
-  return token_in(file, *content, quote(source.file, 4096), call);
+sdk::Result<SubjectToken> subject_token(const CredentialFile& file, sdk::Call& call) {
+  using Kind = SubjectSource::Kind;
+  const auto alone = [](sdk::Result<std::string>&& text) -> sdk::Result<SubjectToken> {
+    if (!text) return std::move(text).failure();
+    return SubjectToken{*std::move(text), "", ""};
+  };
+  switch (file.subject.kind) {
+    case Kind::kFile: return alone(from_file(file, call));
+    case Kind::kUrl: return alone(from_url(file, call));
+    case Kind::kExecutable: return alone(from_executable(file, call));
+    case Kind::kAws: return alone(aws_subject_token(file, call));
+    case Kind::kCertificate: return certificate_subject(file, call);
+  }
+  return refused(file, "it has no such credential_source");
+}
+
+std::vector<std::string> urls_asked(const SubjectSource& source, const sdk::Call& call) {
+  if (source.kind == SubjectSource::Kind::kAws) return aws_urls_asked(source, call);
+  if (source.kind == SubjectSource::Kind::kUrl) return {source.url};
+  return {};
 }
 
 }  // namespace muster::support::google

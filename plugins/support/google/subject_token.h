@@ -11,9 +11,17 @@
 
 namespace muster::support::google {
 
-// Read anew out of the file, from the URL or by the executable that the credential file names; told to the core as a secret. An
-// executable is run only where GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES is 1, for the file says what runs.
-sdk::Result<std::string> subject_token(const CredentialFile& file, sdk::Call& call);
+struct SubjectToken {
+  std::string text;
+  std::string certificate_pem, key_pem;  // what the exchange shows in TLS; "" for nothing
+};
+
+// Made or read anew from the source that the credential file names; told to the core as a secret where it is one. An executable is run
+// only where GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES is 1, for the file says what runs.
+sdk::Result<SubjectToken> subject_token(const CredentialFile& file, sdk::Call& call);
+
+// The URLs that it asks, in order.
+std::vector<std::string> urls_asked(const SubjectSource& source, const sdk::Call& call);
 
 // A command line as a shell would split it, with its quotes and backslashes and nothing else of a shell. Empty when a quote is open.
 std::vector<std::string> split_command(std::string_view command);

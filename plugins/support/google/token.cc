@@ -172,6 +172,7 @@ class Fetcher {
   sdk::Result<Token> exchange(const std::string& scopes) {
     auto subject = subject_token(file_, call_);
     if (!subject) return std::move(subject).failure();
+    identity_ = *subject;
     std::string options;
     if (!file_.workforce_user_project.empty() && file_.client_id.empty())
       options = percent_encoded(JsonText().add("userProject", file_.workforce_user_project).text());
@@ -180,7 +181,7 @@ class Fetcher {
                       {"audience", file_.audience},
                       {"scope", scopes},
                       {"requested_token_type", "urn:ietf:params:oauth:token-type:access_token"},
-                      {"subject_token", *subject},
+                      {"subject_token", subject->text},
                       {"subject_token_type", file_.subject_token_type},
                       {"options", options}}),
                 basic());
@@ -222,6 +223,10 @@ class Fetcher {
     request.body = body.data();
     request.body_size = body.size();
     request.maximum_body_size = kMaximum;
+    request.client_certificate_pem = identity_.certificate_pem.data();
+    request.client_certificate_pem_size = identity_.certificate_pem.size();
+    request.client_key_pem = identity_.key_pem.data();
+    request.client_key_pem_size = identity_.key_pem.size();
     request.purpose = "get an access token";
     request.timeout_ns = request_timeout_ns(call_);
     call_.progress("an access token of Google");
@@ -254,6 +259,8 @@ class Fetcher {
 
   const CredentialFile& file_;
   sdk::Call& call_;
+  SubjectToken
+      identity_;  // of an external account; its certificate is shown to whom the token comes from
 };
 
 }  // namespace
@@ -306,14 +313,14 @@ sdk::Result<Token> read_token(std::string_view answer, int64_t now) {
   return token;
 }
 
-std::vector<std::string> urls_asked(const CredentialFile& file) {
+std::vector<std::string> urls_asked(const CredentialFile& file, const sdk::Call& call) {
   using Type = CredentialFile::Type;
   std::vector<std::string> out;
   if (file.type == Type::kServiceAccount) return out;
   if (file.type == Type::kImpersonated) {
-    out = urls_asked(*file.source);
+    out = urls_asked(*file.source, call);
   } else {
-    if (!file.subject.url.empty()) out.push_back(file.subject.url);
+    if (file.type == Type::kExternalAccount) out = urls_asked(file.subject, call);
     out.push_back(file.token_url);
   }
   if (!file.impersonation_url.empty()) out.push_back(file.impersonation_url);

@@ -30,7 +30,7 @@ int64_t request_timeout_ns(const sdk::Call& call);
 sdk::Result<Token> read_token(std::string_view answer, int64_t now);
 
 // The URLs that fetch_token asks for a first token, in order.
-std::vector<std::string> urls_asked(const CredentialFile& file);
+std::vector<std::string> urls_asked(const CredentialFile& file, const sdk::Call& call);
 
 // A new token with these scopes (apart by blanks). Secrets and the token are told to the core. A service account signs one itself
 // when `self_signed`, which costs no request; in other universes than Google's it always does. UNAUTHENTICATED with the endpoint's

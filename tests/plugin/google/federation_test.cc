@@ -155,8 +155,9 @@ TEST_CASE("an impersonated service account is reached with the source's token") 
 
 TEST_CASE("sources that muster does not have are named") {
   for (const auto& [source, word] :
-       {std::pair<const char*, const char*>{R"({"environment_id": "aws1", "url": "x"})", "AWS"},
-        {R"({"certificate": {}})", "certificate"},
+       {std::pair<const char*, const char*>{R"({"environment_id": "aws2", "url": "x"})", "'aws2'"},
+        {R"({"environment_id": "aws1", "regional_cred_verification_url": "http://x"})", "https"},
+        {R"({"file": "a", "certificate": {}})", "one of"},
         {R"({"file": "a", "url": "b"})", "one of"},
         {"{}", "one of"}}) {
     const Answer answer = ask("google_token", "{}", federation(external(source)));
