@@ -5,6 +5,7 @@
 #include <string>
 
 #include "plugins/support/google/api.h"
+#include "plugins/support/google/aws_signature.h"
 #include "plugins/support/google/subject_token.h"
 #include "plugins/support/google/token_host.h"
 
@@ -30,6 +31,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (token->text != "REDACTED" && token->expires == 0) std::abort();
   }
   read_api_error(whole);
+  if (!https_host(whole).empty())
+    for (const auto& [name, value] :
+         sign_for_aws({"POST", std::string(whole), {}}, {"id", "key", "session"}, "r", "s", 0))
+      if (name.empty() || value.empty()) std::abort();
   for (const std::string& word : split_command(whole))
     if (word.size() > size) std::abort();
   // What is sent over plain http never leaves the loopback.

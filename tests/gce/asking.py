@@ -19,6 +19,11 @@ def world(text, *arguments):
     return Sim(SIM, "google:\n" + text, *arguments)
 
 
+def tls_world(text):
+    """The same behind TLS, as federation by certificate needs it."""
+    return Sim(SIM, "tls: true\ngoogle:\n" + text)
+
+
 def group(count, more="", instances=""):
     """A managed zonal group 'grape' of `count` running instances w-0, w-1, ..."""
     return f"""\

@@ -1,9 +1,11 @@
 """Every kind of Google credentials against a cloud that checks them, and what a VM knows of itself."""
+import json
 import os
+import subprocess
 import time
 import unittest
 
-from asking import ZONE, api_requests, ask, group, world
+from asking import ZONE, api_requests, ask, group, tls_world, world
 
 MACHINE = f"  machine: {{instance: w-1, zone: {ZONE}}}\n"
 
@@ -20,6 +22,7 @@ class Kinds(unittest.TestCase):
                 "service_account.json": [],
                 "authorized_user.json": ["/token"],
                 "external_account.json": ["/v1/token", "generateAccessToken"],
+                "aws.json": ["/api/token", "/availability-zone", "/security-credentials", "/trainer", "/v1/token", "generateAccessToken"],
                 "impersonated.json": ["/token", "generateAccessToken"],
             }.items():
                 with self.subTest(key):
@@ -30,6 +33,37 @@ class Kinds(unittest.TestCase):
                     self.assertEqual(len(others), len(asked), others)
                     for path, end in zip(others, asked):
                         self.assertTrue(path.endswith(end), path)
+
+    def test_on_aws_the_variables_stand_for_its_metadata_service(self):
+        with world(group(2)) as sim:
+            keys = {"AWS_REGION": "us-east-2", "AWS_ACCESS_KEY_ID": "ASIASIMULATED", "AWS_SECRET_ACCESS_KEY": "wrong", "AWS_SESSION_TOKEN": "x"}
+            run = ask(sim, key="aws.json", env=keys)
+            self.assertEqual(run.code, 13, run)
+            self.assertIn("it lacks the role's session token", run.all)
+            self.assertEqual([one["path"] for one in sim.requests()], ["/v1/token"])
+
+    def test_a_certificate_gets_in_where_it_is_shown(self):
+        with tls_world(group(2)) as sim:
+            trust = {"SSL_CERT_FILE": sim.ready["ca"]}
+            run = ask(sim, key="x509.json", env=trust)
+            self.assertEqual(run.code, 0, run)
+            self.assertEqual(len(run.cluster()["worker"]), 2)
+            # Another certificate, which no authority of the cloud's has signed.
+            folder = os.path.join(sim.folder.name, "other")
+            os.mkdir(folder)
+            paths = {name: os.path.join(folder, name) for name in ("cert", "key", "config.json", "x509.json")}
+            subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=other", "-keyout", paths["key"], "-out",
+                            paths["cert"]], check=True, capture_output=True)
+            with open(paths["config.json"], "w") as file:
+                json.dump({"cert_configs": {"workload": {"cert_path": paths["cert"], "key_path": paths["key"]}}}, file)
+            with open(os.path.join(sim.ready["google"], "x509.json")) as file:
+                content = json.load(file)
+            content["credential_source"]["certificate"]["certificate_config_location"] = paths["config.json"]
+            with open(paths["x509.json"], "w") as file:
+                json.dump(content, file)
+            run = ask(sim, key=None, env={**trust, "GOOGLE_APPLICATION_CREDENTIALS": paths["x509.json"]})
+            self.assertEqual(run.code, 13, run)
+            self.assertIn("No certificate of this provider's was shown", run.all)
 
     def test_a_service_account_goes_to_the_token_endpoint_where_its_own_token_is_refused(self):
         with world("  self_signed: false\n" + group(2)) as sim:
@@ -93,12 +127,12 @@ class Kinds(unittest.TestCase):
             with open(os.path.join(sim.ready["google"], "authorized_user.json")) as file:
                 content = file.read()
             recording = os.path.join(sim.folder.name, "recording.yaml")
-            for key in ("authorized_user.json", "service_account.json", "external_account.json"):
+            for key in ("authorized_user.json", "service_account.json", "external_account.json", "aws.json"):
                 run = ask(sim, key=key, arguments=["--record", recording])
                 self.assertEqual(run.code, 0, run)
                 with open(recording) as file:
                     recorded = file.read()
-                for secret in ("ya29.sim", "PRIVATE KEY", content.split('"refresh_token":"')[1].split('"')[0]):
+                for secret in ("ya29.sim", "PRIVATE KEY", "SecretAccessKey", "AWS4-HMAC-SHA256", content.split('"refresh_token":"')[1].split('"')[0]):
                     self.assertNotIn(secret, recorded)
                 before = len(sim.requests())
                 again = ask(sim, key=key, arguments=["--replay", recording])

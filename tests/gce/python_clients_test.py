@@ -7,7 +7,7 @@ import google.auth.compute_engine._metadata as metadata
 import google.auth.transport.requests
 import googleapiclient.discovery
 
-from asking import ZONE, ask, group, world
+from asking import ZONE, ask, group, tls_world, world
 
 MACHINE = f"  machine: {{instance: w-1, zone: {ZONE}}}\n"
 
@@ -36,7 +36,7 @@ def pages(method, following, **arguments):
 class Clients(unittest.TestCase):
     def test_keys_and_federation_get_in_and_find_what_muster_finds(self):
         with world("  page_size: 20\n" + group(45)) as sim:
-            for key in ("service_account.json", "external_account.json"):
+            for key in ("service_account.json", "external_account.json", "aws.json"):
                 with self.subTest(key):
                     credentials, project = credentials_of(sim, key)
                     if key == "service_account.json":
@@ -56,6 +56,16 @@ class Clients(unittest.TestCase):
                     self.assertEqual({task["name"]: task["address"] for task in run.answer["tasks"]},
                                      {name: addresses[name] + ":8470" for name in members})
                     self.assertEqual(len(members), 45)
+
+    def test_a_certificate_gets_in_with_both(self):
+        with tls_world(group(2)) as sim:
+            os.environ["REQUESTS_CA_BUNDLE"] = sim.ready["ca"]
+            credentials, _ = credentials_of(sim, "x509.json")
+            credentials.refresh(google.auth.transport.requests.Request())
+            path = "/compute/v1/projects/orchard/aggregated/instances"
+            self.assertEqual(sim.get(path, {"Authorization": f"Bearer {credentials.token}"}).status, 200)
+            run = ask(sim, key="x509.json", env={"SSL_CERT_FILE": sim.ready["ca"]})
+            self.assertEqual(run.code, 0, run)
 
     def test_a_plan_and_all_zones_agree(self):
         with world(group(3, "    - {name: other, zone: z-b, members: [{name: w-0}]}\n")) as sim:

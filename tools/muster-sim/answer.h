@@ -21,9 +21,11 @@ struct Call {
   std::string authorization;
   std::string user_agent;
   std::string content_type;
-  std::string metadata_flavor;   // of Google's metadata server
-  bool forwarded = false;        // it came through a proxy
-  std::string certificate_user;  // CN of the verified client certificate, or empty
+  std::string metadata_flavor;            // of Google's metadata server
+  std::string aws_token, aws_token_life;  // of AWS's metadata service
+  bool forwarded = false;                 // it came through a proxy
+  std::string certificate_user;           // CN of the verified client certificate, or empty
+  std::string certificate;                // its DER in base64
   std::string body;
 
   // The first value of a parameter, or empty.

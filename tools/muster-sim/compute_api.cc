@@ -40,8 +40,8 @@ ComputeApi::ComputeApi(Google world, std::shared_ptr<GoogleTokens> tokens, std::
 
 bool ComputeApi::serves(const std::string& path) {
   return path.starts_with(kRoot) || path.starts_with("/computeMetadata/") || path == "/token" ||
-         path == "/v1/token" || path.starts_with("/v1/projects/-/serviceAccounts/") ||
-         TpuApi::serves(path);
+         path == "/v1/token" || serves_aws(path) ||
+         path.starts_with("/v1/projects/-/serviceAccounts/") || TpuApi::serves(path);
 }
 
 Answer ComputeApi::handle(const Call& call) const {

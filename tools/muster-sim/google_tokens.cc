@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <functional>
 #include <limits>
 
 #include <fmt/chrono.h>
@@ -20,6 +21,8 @@ namespace {
 
 constexpr const char* kJwtGrant = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 constexpr const char* kExchange = "urn:ietf:params:oauth:grant-type:token-exchange";
+constexpr const char* kAwsRequest = "urn:ietf:params:aws:token-type:aws4_request";
+constexpr const char* kCertificate = "urn:ietf:params:oauth:token-type:mtls";
 constexpr const char* kAccessToken = "urn:ietf:params:oauth:token-type:access_token";
 constexpr std::int64_t kSkew_s = 300;
 
@@ -92,11 +95,13 @@ Result<GoogleKey> make_google_key() {
   out.refresh_token = "1//" + random_token();
   out.client_secret = random_token();
   out.subject_token = random_token();
+  out.aws = make_aws_machine();
   return out;
 }
 
 std::map<std::string, std::string> credential_files(const GoogleKey& key, const std::string& url,
-                                                    const std::string& subject_token_file) {
+                                                    const std::string& subject_token_file,
+                                                    const std::string& certificate_config) {
   const std::string impersonation =
       url + "/v1/projects/-/serviceAccounts/" + key.email + ":generateAccessToken";
   const auto user = [&](JsonWriter& out) {
@@ -127,23 +132,41 @@ std::map<std::string, std::string> credential_files(const GoogleKey& key, const 
     user(out);
     files["authorized_user.json"] = out.str();
   }
-  {
+  const auto external = [&](const char* type, const std::function<void(JsonWriter&)>& source) {
     JsonWriter out;
     out.open_object();
     out.member("type", "external_account");
     out.member("audience",
                "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/"
                "pool/providers/sim");
-    out.member("subject_token_type", "urn:ietf:params:oauth:token-type:jwt");
+    out.member("subject_token_type", type);
     out.member("token_url", url + "/v1/token");
     out.member("service_account_impersonation_url", impersonation);
     out.key("credential_source");
     out.open_object();
-    out.member("file", subject_token_file);
+    source(out);
     out.close_object();
     out.close_object();
-    files["external_account.json"] = out.str();
-  }
+    return out.str();
+  };
+  files["external_account.json"] =
+      external("urn:ietf:params:oauth:token-type:jwt",
+               [&](JsonWriter& out) { out.member("file", subject_token_file); });
+  files["aws.json"] = external(kAwsRequest, [&](JsonWriter& out) {
+    out.member("environment_id", "aws1");
+    out.member("region_url", url + "/latest/meta-data/placement/availability-zone");
+    out.member("url", url + "/latest/meta-data/iam/security-credentials");
+    out.member("imdsv2_session_token_url", url + "/latest/api/token");
+    out.member("regional_cred_verification_url",
+               "https://sts.{region}.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15");
+  });
+  if (!certificate_config.empty())
+    files["x509.json"] = external(kCertificate, [&](JsonWriter& out) {
+      out.key("certificate");
+      out.open_object();
+      out.member("certificate_config_location", certificate_config);
+      out.close_object();
+    });
   {
     JsonWriter out;
     out.open_object();
@@ -158,6 +181,7 @@ std::map<std::string, std::string> credential_files(const GoogleKey& key, const 
 }
 
 std::optional<Answer> GoogleTokens::handle(const Call& call, const Google& world) {
+  if (serves_aws(call.path)) return answer_aws(call, key_->aws);
   const bool of_iam = call.path.starts_with("/v1/projects/-/serviceAccounts/") &&
                       call.path.ends_with(":generateAccessToken");
   if (call.path != "/token" && call.path != "/v1/token" && !of_iam) return std::nullopt;
@@ -228,14 +252,29 @@ Answer GoogleTokens::oauth(const Call& call, const Google& world) {
   return token_answer(give(world), world.token_life_s, false);
 }
 
+std::string GoogleTokens::judge_subject(const Call& call, const Google& world) const {
+  const auto type = call.parameter("subject_token_type"), token = call.parameter("subject_token");
+  if (type == kAwsRequest)
+    return judge_aws_token(token, call.parameter("audience"), key_->aws, cloud_seconds(world));
+  if (type == kCertificate) {
+    if (call.certificate.empty()) return "No certificate of this provider's was shown.";
+    rapidjson::Document chain;
+    chain.Parse(token.c_str());
+    const bool own = chain.IsArray() && !chain.Empty() && chain[0].IsString() &&
+                     chain[0].GetString() == call.certificate;
+    return own ? "" : "The subject token is not the chain of the certificate that was shown.";
+  }
+  return token == key_->subject_token ? "" : "The subject token is not one of this provider's.";
+}
+
 Answer GoogleTokens::sts(const Call& call, const Google& world) {
   if (call.parameter("grant_type") != kExchange ||
       call.parameter("requested_token_type") != kAccessToken ||
       !call.parameter("audience").starts_with("//iam.googleapis.com/") ||
       call.parameter("scope").empty())
     return oauth_error("invalid_request", "grant_type, requested_token_type, audience and scope");
-  if (call.parameter("subject_token") != key_->subject_token)
-    return oauth_error("invalid_grant", "The subject token is not one of this provider's.");
+  if (const auto why = judge_subject(call, world); !why.empty())
+    return oauth_error("invalid_grant", why);
   return token_answer(give(world), world.token_life_s, true);
 }
 

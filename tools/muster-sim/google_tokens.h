@@ -8,6 +8,7 @@
 #include <string>
 
 #include "answer.h"
+#include "aws.h"
 #include "google.h"
 #include "result.h"
 #include "tls_material.h"
@@ -19,16 +20,18 @@ struct GoogleKey {
   KeyPtr key;
   std::string email = "grape@orchard.iam.gserviceaccount.com";
   std::string refresh_token, client_secret, subject_token;
+  AwsMachine aws;
 };
 Result<GoogleKey> make_google_key();
 
 // Credential files by name: service_account.json, authorized_user.json, external_account.json (whose token is in `subject_token_file`),
-// impersonated.json. Their endpoints are below url.
+// aws.json, impersonated.json; x509.json where there is a certificate configuration. Their endpoints are below url.
 std::map<std::string, std::string> credential_files(const GoogleKey& key, const std::string& url,
-                                                    const std::string& subject_token_file);
+                                                    const std::string& subject_token_file,
+                                                    const std::string& certificate_config);
 
-// Who gives tokens, and what a token is worth: the OAuth endpoint (/token), STS (/v1/token), IAM's generateAccessToken and the metadata
-// server's. Safe to call from many threads.
+// Who gives tokens, and what a token is worth: the OAuth endpoint (/token), STS (/v1/token), IAM's generateAccessToken, the metadata
+// server's, and AWS's metadata service with what STS takes for a token. Safe to call from many threads.
 class GoogleTokens {
  public:
   explicit GoogleTokens(std::shared_ptr<const GoogleKey> key) : key_(std::move(key)) {}
@@ -46,6 +49,8 @@ class GoogleTokens {
   Answer oauth(const Call& call, const Google& world);
   Answer sts(const Call& call, const Google& world);
   Answer iam(const Call& call, const Google& world);
+  // Why an external account's own token does not count; "" when it does.
+  std::string judge_subject(const Call& call, const Google& world) const;
   // Why a signed text does not count; "" when it does.
   std::string judge_jwt(const std::string& jwt, const Google& world, bool assertion) const;
 

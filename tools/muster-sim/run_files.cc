@@ -109,6 +109,22 @@ std::string kubeconfig_text(const std::string& url, const Scenario& scenario,
       clusters, users, contexts);
 }
 
+// Where a workload has its certificate, as Google's client libraries read it.
+std::string certificate_config(const fs::path& directory) {
+  JsonWriter out;
+  out.open_object();
+  out.key("cert_configs");
+  out.open_object();
+  out.key("workload");
+  out.open_object();
+  out.member("cert_path", (directory / "client.crt").string());
+  out.member("key_path", (directory / "client.key").string());
+  out.close_object();
+  out.close_object();
+  out.close_object();
+  return out.str();
+}
+
 }  // namespace
 
 Result<fs::path> write_private_file(const fs::path& path, const std::string& text) {
@@ -167,7 +183,12 @@ Result<RunFiles> write_run_files(const fs::path& directory, const fs::path& kube
     if (!made) return Failure{made.error()};
     const fs::path subject = out.google / "oidc_token";
     files.emplace_back(subject, key->subject_token);
-    for (auto& [name, text] : credential_files(*key, url, subject.string()))
+    fs::path config;
+    if (material != nullptr) {
+      config = out.google / "certificate_config.json";
+      files.emplace_back(config, certificate_config(out.directory));
+    }
+    for (auto& [name, text] : credential_files(*key, url, subject.string(), config.string()))
       files.emplace_back(out.google / name, std::move(text));
   }
   if (!kubeconfig_out.empty()) files.emplace_back(kubeconfig_out, kubeconfig);

@@ -43,16 +43,16 @@ bool set_up_tls(SSL_CTX& context, const TlsMaterial& material) {
   return true;
 }
 
-// The common name of the client's certificate if the authority signed it.
-std::string certificate_user(const SSL* ssl) {
-  if (ssl == nullptr || SSL_get_verify_result(ssl) != X509_V_OK) return {};
-  X509* certificate = SSL_get1_peer_certificate(ssl);
-  if (certificate == nullptr) return {};
+// What the client's certificate says of it, if the authority signed it.
+void read_certificate(const SSL* ssl, Call& call) {
+  if (ssl == nullptr || SSL_get_verify_result(ssl) != X509_V_OK) return;
+  const CertificatePtr certificate(SSL_get1_peer_certificate(ssl));
+  if (certificate == nullptr) return;
   char name[256] = {};
-  const int size = X509_NAME_get_text_by_NID(X509_get_subject_name(certificate), NID_commonName,
-                                             name, sizeof name);
-  X509_free(certificate);
-  return size > 0 ? std::string(name) : std::string();
+  const int size = X509_NAME_get_text_by_NID(X509_get_subject_name(certificate.get()),
+                                             NID_commonName, name, sizeof name);
+  if (size > 0) call.certificate_user = name;
+  call.certificate = der_in_base64(certificate.get());
 }
 
 Call to_call(const httplib::Request& request) {
@@ -74,7 +74,9 @@ Call to_call(const httplib::Request& request) {
   call.content_type = request.get_header_value("Content-Type");
   call.metadata_flavor = request.get_header_value("Metadata-Flavor");
   call.forwarded = request.has_header("X-Forwarded-For");
-  call.certificate_user = certificate_user(request.ssl);
+  call.aws_token = request.get_header_value("X-aws-ec2-metadata-token");
+  call.aws_token_life = request.get_header_value("X-aws-ec2-metadata-token-ttl-seconds");
+  read_certificate(request.ssl, call);
   call.body = request.body;
   return call;
 }

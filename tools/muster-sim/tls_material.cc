@@ -172,6 +172,15 @@ std::string to_base64(const std::string& bytes) {
   return out;
 }
 
+std::string der_in_base64(X509* certificate) {
+  unsigned char* bytes = nullptr;
+  const int size = i2d_X509(certificate, &bytes);
+  if (size < 0) return {};
+  const std::string der(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
+  OPENSSL_free(bytes);
+  return to_base64(der);
+}
+
 std::string random_token() {
   std::array<unsigned char, 32> bytes{};
   RAND_bytes(bytes.data(), bytes.size());

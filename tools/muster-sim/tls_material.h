@@ -42,6 +42,9 @@ Result<TlsMaterial> make_tls_material(const TlsOptions& options, const std::stri
 std::string to_pem(X509* certificate);
 std::string to_pem(EVP_PKEY* key);
 
+// As federation by certificate tells of one.
+std::string der_in_base64(X509* certificate);
+
 // Base64 with padding, as kubeconfig's -data fields have it.
 std::string to_base64(const std::string& bytes);
 
