@@ -287,7 +287,8 @@ ExchangeKey exchange_key(const HttpRequest& request, const Secrets& secrets) {
 Attempt attempt_exchange(Call& call, const muster_call_v1* raw_call, const HttpRequest& request,
                          const Proxy& proxy, int64_t deadline_ns, int number) {
   const Session::Mode mode = call.session().mode();
-  if (mode == Session::Mode::kLive)
+  if (mode == Session::Mode::kLive ||
+      (mode == Session::Mode::kReplay && !call.session().replays_exchanges()))
     return over_network(call, raw_call, request, proxy, deadline_ns, nullptr);
   const ExchangeKey key = exchange_key(request, call.session().secrets());
   if (mode == Session::Mode::kReplay) return out_of_recording(call, request, key);

@@ -143,7 +143,7 @@ class Sending {
       const bool never_sent = attempt.error.detail("sent") == "0";
       if (attempt.error.code != Code::kUnavailable || !(safe || never_sent)) return std::nullopt;
     }
-    if (call_.session().mode() == Session::Mode::kReplay) {
+    if (call_.session().replays_exchanges()) {
       // Whether there was time left then cannot be found out now; the recording knows what was done.
       const ExchangeKey key = exchange_key(request_, secrets());
       const bool again = call_.session().recording()->tried_again(call_.path(), request_.method,

@@ -133,6 +133,9 @@ int32_t process_run(const muster_call_v1* call, const muster_process_request_v1*
     if (session.mode() == Session::Mode::kReplay) {
       for (std::string& argument : arguments) argument = session.secrets().redact(argument);
       Result<RecordedRun> recorded = session.recording()->run(known->path(), arguments);
+      if (!recorded && !session.replays_exchanges())
+        return fail(error,
+                    {Code::kNotFound, fmt::format("there is no program '{}'", arguments[0]), {}});
       if (!recorded) return fail(error, std::move(recorded).error());
       run = *std::move(recorded);
       known->skip(run.milliseconds * 1'000'000);

@@ -1,6 +1,7 @@
 // Session: the world as it is, as it is being recorded, or as it was.
 #include "core/service/session.h"
 
+#include <fmt/format.h>
 #include <time.h>
 
 #include <cstdlib>
@@ -63,6 +64,15 @@ std::shared_ptr<Session> Session::replay_again() const {
   return session;
 }
 
+std::shared_ptr<Session> Session::replay_but_exchanges(std::unique_ptr<Recording> recording,
+                                                       std::shared_ptr<const Log> log,
+                                                       std::shared_ptr<Secrets> secrets) {
+  std::shared_ptr<Session> session(new Session(Mode::kReplay, std::move(log), std::move(secrets)));
+  session->plays_servers_ = true;
+  session->recording_ = std::move(recording);
+  return session;
+}
+
 int64_t Session::realtime_ns(const std::string& path) {
   if (mode_ == Mode::kReplay) return recording_->time(path);
   const int64_t now = time_of_day_ns();
@@ -86,6 +96,8 @@ Result<std::string> Session::read_file(const std::string& path, const std::strin
                                        uint64_t maximum_size, bool secret) {
   Result<std::string> content =
       mode_ == Mode::kReplay ? recording_->file(path, file) : read_regular_file(file, maximum_size);
+  if (plays_servers_ && !content && content.error().code == Code::kInvalidArgument)
+    content = Error{Code::kNotFound, fmt::format("'{}' does not exist", file), {}};
   if (content && secret) secrets_->add(*content);
   if (mode_ == Mode::kRecord) {
     RecordedFile record;

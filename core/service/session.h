@@ -73,9 +73,16 @@ class Session {
                                                  std::shared_ptr<Secrets> secrets);
   // Replays the same recording from its start, without reading the file again. Only of a replaying session.
   std::shared_ptr<Session> replay_again() const;
+  // Replays `recording` but for its exchanges, which go through the HTTP library of the call: for who plays the servers himself. A
+  // file or program that was not recorded is then one that is not there.
+  static std::shared_ptr<Session> replay_but_exchanges(std::unique_ptr<Recording> recording,
+                                                       std::shared_ptr<const Log> log,
+                                                       std::shared_ptr<Secrets> secrets);
   ~Session();
 
   Mode mode() const { return mode_; }
+  // Whether exchanges come out of the recording.
+  bool replays_exchanges() const { return mode_ == Mode::kReplay && !plays_servers_; }
   const Log& log() const { return *log_; }
   Secrets& secrets() const { return *secrets_; }
   const std::shared_ptr<const Log>& shared_log() const { return log_; }
@@ -102,6 +109,7 @@ class Session {
  private:
   Session(Mode mode, std::shared_ptr<const Log> log, std::shared_ptr<Secrets> secrets);
   Mode mode_ = Mode::kLive;
+  bool plays_servers_ = false;
   std::shared_ptr<const Log> log_;
   std::shared_ptr<Secrets> secrets_;
   std::unique_ptr<Recording> recording_;  // null when live

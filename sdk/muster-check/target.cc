@@ -1,0 +1,98 @@
+#include "sdk/muster-check/target.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "core/service/file.h"
+
+namespace muster::check {
+namespace {
+
+constexpr uint64_t kLargestOptions = 16u << 20;
+constexpr uint64_t kLargestRecording = uint64_t{1} << 30;
+
+}  // namespace
+
+Result<Target> read_target(const std::string& file) {
+  std::error_code error;
+  Target target;
+  target.file = std::filesystem::absolute(file, error).lexically_normal().string();
+  if (error) target.file = file;
+  Result<FoundPlugin> found = inspect_plugin(target.file);
+  if (found) {
+    target.file = found->path;
+    target.found = std::move(*found);
+  } else {
+    const Code code = found.error().code;
+    if (!std::filesystem::is_regular_file(target.file, error) || code == Code::kPermissionDenied)
+      return std::move(found).error();
+    target.unusable = std::move(found).error();
+  }
+  return target;
+}
+
+Result<ResolverConfig> checked_options(const Descriptor& descriptor, const std::string& json) {
+  const auto nothing = [](const std::string&) -> std::optional<std::string> {
+    return std::nullopt;
+  };
+  const auto describe = [&](const std::string&, const Config&) -> Result<Descriptor> {
+    return descriptor;
+  };
+  Result<Config> config =
+      parse_config(fmt::format("cluster: {{backend: {}, options: {}}}", descriptor.name, json),
+                   "--options", nothing, describe);
+  if (!config) return std::move(config).error();
+  return std::move(config->cluster);
+}
+
+Status set_options(Target& target, const std::string& options) {
+  if (!target.found) return {};
+  std::string json = options;
+  if (options.starts_with('@')) {
+    Result<std::string> text = read_regular_file(options.substr(1), kLargestOptions);
+    if (!text) return std::move(text).error();
+    json = std::move(*text);
+  }
+  Result<ResolverConfig> config = checked_options(target.found->descriptor, json);
+  if (!config) return std::move(config).error();
+  target.config = std::move(*config);
+  return {};
+}
+
+Status set_recording(Target& target, const std::string& file, const std::string& path) {
+  Result<std::string> text = read_regular_file(file, kLargestRecording);
+  if (!text) return std::move(text).error();
+  Result<RecordedResolvers> all = read_recording(*text, file);
+  if (!all) return std::move(all).error();
+  std::string others;
+  RecordedResolver* found = nullptr;
+  int count = 0;
+  for (auto& [name, resolver] : *all) {
+    if (name.empty() && path.empty()) continue;  // the core itself
+    if (!path.empty() && name != path) {
+      others += (others.empty() ? "'" : ", '") + name + "'";
+      continue;
+    }
+    found = &resolver;
+    others += (others.empty() ? "'" : ", '") + name + "'";
+    ++count;
+  }
+  if (count != 1) {
+    return Error{
+        Code::kInvalidArgument,
+        path.empty()
+            ? fmt::format("{} has {} resolvers ({}): say which with --path", file, count, others)
+            : fmt::format("{} has no resolver '{}'; it has {}", file, path, others),
+        {}};
+  }
+  target.recorded = std::move(*found);
+  // Asked more often than recorded, time stands still; never asked, it is the core's.
+  if (const auto core = all->find(""); target.recorded->times.empty() && core != all->end())
+    target.recorded->times = core->second.times;
+  return {};
+}
+
+}  // namespace muster::check

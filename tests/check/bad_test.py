@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""For each duty a plugin that breaks it, and muster-check says which.
+
+    python3 bad_test.py MUSTER_CHECK SOURCE_ROOT "CC" "CXX"
+"""
+import concurrent.futures
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CHECK, ROOT, CC, CXX = sys.argv[1], sys.argv[2], sys.argv[3].split(), sys.argv[4].split()
+del sys.argv[1:]
+BAD = os.path.join(ROOT, "tests/check/plugins/bad.c")
+
+RECORDING = """\
+muster_recording: 1
+resolvers:
+  - path: ""
+    times: ["2026-01-31T12:00:00.123000000Z"]
+  - path: "cluster"
+    requests:
+      - method: "GET"
+        url: "http://roster.test/members"
+        status: 200
+        response: |-
+          ["10.0.0.1:8470", "10.0.0.2:8470", "10.0.0.3:8470"]
+"""
+
+# What is wrong with it, the test that finds it, the duty, and words of the finding.
+MISBEHAVIOURS = [
+    ("EXPORTS_MORE", "file.exports", "MP-1", "exports 'bad_helper'"),
+    ("NO_ENTRY", "file.exports", "MP-1", "does not export"),
+    ('VERSION="1.0.1"', "file.table", "MP-2", "version '1.0.1'"),
+    ("SIZE=0", "file.table", "MP-3", "struct_size"),
+    ("SIZE=40", "handshake.current", "MP-3", "lacks"),
+    ("READS_BEHIND_CALL", "handshake.minor_0", "MP-26", "signal 11"),
+    ("WRITES_INTO_CALL", "handshake.current", "MP-26", "signal 11"),
+    ("CALLS_LATER_FUNCTION", "handshake.next_minor", "MP-26", "signal 11"),
+    ("WANTS_ITS_OWN_MINOR", "handshake.next_minor", "MP-3", "another muster"),
+    ("CRASHES_WITHOUT_SERVICES", "handshake.no_services", "MP-26", "'create'"),
+    ("ANY_EXTENSION", "handshake.current", "MP-3", "muster.nothing/1"),
+    ("CRASHES_IN_CREATE", "life.repeat", "MP-26", "signal 11 (Segmentation fault) in 'create'"),
+    ("EXITS_IN_CREATE", "life.repeat", "MP-26", "ended the process with status 0"),
+    ("FAILS_SILENTLY", "life.repeat", "MP-11", "did not say why"),
+    ("MAKES_NOTHING", "life.repeat", "MP-22", "made no resolver"),
+    ("LEAKS_THREAD", "life.repeat", "MP-18", "thread"),
+    ("LEAKS_FILE", "life.repeat", "MP-18", "/dev/null"),
+    ("HANGS_IN_DESTROY", "life.repeat", "MP-18", "destroy had not returned"),
+    ("WAITS_IN_CREATE", "life.create", "MP-19", "create waited for 3"),
+    ("MISSTATES_SIZE", "sink.answer", "MP-3", "struct_size of a muster_task_v1 is 20"),
+    ("WRONG_ADDRESS", "sink.answer", "MP-7", "10.0.0.1"),
+    ("OK_WITH_ERROR", "sink.answer", "MP-10", "half of it"),
+    ("OK_AFTER_REFUSAL", "sink.refusal", "MP-10", "returned OK"),
+    ("GOES_ON_AFTER_REFUSAL", "sink.refusal", "MP-10", "more were pushed"),
+    ("OTHER_CODE_AFTER_REFUSAL", "sink.refusal", "MP-10", "return the code of the refusal"),
+    ("CHANGES_LOCALE", "manners.process", "MP-16", "create changed the locale"),
+    ("CHANGES_DIRECTORY", "manners.process", "MP-16", "create changed the working directory"),
+    ("CHANGES_ENVIRONMENT", "manners.process", "MP-16", "variable BAD_WAS_HERE"),
+    ("CHANGES_UMASK", "manners.process", "MP-16", "create changed the umask"),
+    ("HANDLES_SIGNAL", "manners.process", "MP-16", "handler of signal 13"),
+    ("BLOCKS_SIGNALS", "sink.answer", "MP-16", "resolve changed the blocked signals"),
+    ("FORKS", "manners.process", "MP-16", "resolve started a process"),
+    ("RUNS_PROGRAM", "manners.process", "MP-16", "resolve started a process"),
+    ("WRITES_TO_STDOUT", "sink.answer", "MP-16", "standard output: resolving"),
+    ("WRITES_TO_STDERR", "sink.answer", "MP-16", "standard error: resolving"),
+    ("IGNORES_DEADLINE", "time.deadline", "MP-12", "after its deadline"),
+    ("IGNORES_DEADLINE", "time.past", "MP-12", "a deadline in the past"),
+    ("IGNORES_DEADLINE", "time.cancel", "MP-12", "after being cancelled"),
+    ("WATCH_IGNORES_CANCEL", "time.watch", "MP-12", "watch was cancelled"),
+    ("WATCH_ENDS_WELL", "time.watch", "MP-23", "watch returned OK"),
+    ("CRASHES_ON_STRANGE_OPTION", "input.options", "MP-26", "with the options {"),
+    ("REFUSES_SMALL_COUNT_WRONGLY", "input.options", "MP-11", "4711"),
+    ("LOGS_SECRET", "input.secrets", "MP-17", "a log line"),
+    ("ASKS TRIES_FOR_EVER", "backend.cut_off", "MP-12", "had not returned"),
+    ("ASKS IGNORES_STATUS TAKES_HALF", "backend.redirect", "MP-27", "as if that were all"),
+    ("ASKS TAKES_HALF", "backend.half", "MP-27", "as if that were all"),
+    ("ASKS CONFUSES_CODES", "backend.403", "MP-28", "said NOT_FOUND"),
+]
+
+
+class BadPlugins(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp()
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        cls.recording = os.path.join(cls.folder, "roster.yaml")
+        with open(cls.recording, "w", encoding="utf-8") as file:
+            file.write(RECORDING)
+
+    def build(self, macros="", *more, name="libmuster-bad.so"):
+        folder = tempfile.mkdtemp(dir=self.folder)
+        file = os.path.join(folder, name)
+        subprocess.run([*CC, "-std=c99", "-D_GNU_SOURCE", "-O1", "-shared", "-fPIC", "-fvisibility=hidden",
+                        "-Wl,-z,noexecstack", "-I" + os.path.join(ROOT, "sdk/include"),
+                        *("-D" + macro for macro in macros.split()), BAD, *more, "-o", file],
+                       check=True, timeout=60)
+        return file
+
+    def check(self, file, *arguments, status):
+        done = subprocess.run([CHECK, "--json", *arguments, file], stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, timeout=300)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def finding(self, file, test, duty, words):
+        results = self.check(file, "--recording", self.recording, "--include", test, status=1)
+        self.assertEqual(results[0], {"begin": test})
+        found = [f"{finding['duty']}: {finding['text']}" for finding in results[1]["findings"]]
+        self.assertTrue(any(one.startswith(duty + ": ") and words in one for one in found),
+                        f"{test} should say {duty} ... {words}; it said {found}")
+
+    def test_each_misbehaviour_is_found_by_its_duty(self):
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            done = [(wrong, pool.submit(lambda w=wrong: self.finding(self.build(w[0]), *w[1:]))) for wrong in MISBEHAVIOURS]
+            for wrong, result in done:
+                with self.subTest(wrong[0], test=wrong[1]):
+                    result.result()
+
+    def test_unique_symbols_are_found(self):
+        unique = os.path.join(self.folder, "unique.o")
+        subprocess.run([*CXX, "-c", "-fPIC", "-fgnu-unique", os.path.join(ROOT, "tests/check/plugins/unique.cc"), "-o", unique],
+                       check=True, timeout=60)
+        self.finding(self.build("", unique), "file.unique", "MP-1", "-fno-gnu-unique")
+
+    def test_an_executable_stack_is_found(self):
+        self.finding(self.build("", "-Wl,-z,execstack"), "file.stack", "MP-1", "executable stack")
+
+    def test_other_libraries_are_found(self):
+        self.finding(self.build("", "-Wl,--no-as-needed", "-l:libresolv.so.2"), "file.needs", "MP-1", "'libresolv.so.2'")
+
+    def test_another_file_name_is_found(self):
+        self.finding(self.build(name="libmuster-worse.so"), "file.descriptor", "MP-2", "'worse' by its file name")
+
+    def test_a_library_without_descriptor_is_found_and_the_rest_is_skipped(self):
+        file = os.path.join(self.folder, "libmuster-none.so")
+        subprocess.run([*CC, "-shared", "-fPIC", "-x", "c", "/dev/null", "-o", file], check=True, timeout=60)
+        results = self.check(file, status=1)
+        by_name = {result["test"]: result for result in results if "test" in result}
+        self.assertEqual(by_name["file.descriptor"]["findings"][0]["duty"], "MP-2")
+        self.assertEqual(by_name["life.repeat"]["status"], "skipped")
+
+    def test_a_plugin_that_keeps_every_duty_passes_every_test(self):
+        results = self.check(self.build("ASKS"), "--recording", self.recording, "--options", '{"token": "hush-hush"}', status=0)
+        names = {result["test"] for result in results if result.get("status") == "passed"}
+        listed = subprocess.run([CHECK, "--list"], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(names, {line.split()[0] for line in listed.splitlines()})
+
+    def test_the_exit_status_says_what_was_wrong(self):
+        file = self.build()
+        self.check(file, "--include", "file", status=0)
+        self.check(file, "--include", "life.create", "--exclude", "life", status=4)
+        self.check(os.path.join(self.folder, "nowhere.so"), status=3)
+        for wrong in (["--options", '{"count": 99}'], ["--options", '{"cuont": 2}'], ["--include", "no.such"], ["--recording", file],
+                      ["--no-such-flag"]):
+            with self.subTest(wrong):
+                self.check(file, *wrong, status=2)
+
+    def test_the_same_seed_makes_the_same_inputs(self):
+        file = self.build()
+        notes = [self.check(file, "--include", "input.options", "--seed", seed, status=0)[1]["notes"] for seed in "778"]
+        self.assertEqual(notes[0], notes[1])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
