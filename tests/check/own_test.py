@@ -24,15 +24,22 @@ kubernetes:
     - {name: "w-{0..4}", namespace: ml, labels: {app: t}, ip: "10.8.0.{1..5}"}
     - {name: "c-0", namespace: ml, labels: {app: c}, ip: "10.8.0.9"}
 """
-JOB = """\
+JOB_SET = """\
 tls: true
 kubernetes:
   namespaces: [ml]
-  pods:
-    - {name: "train-{0..2}", namespace: ml, labels: {job-name: train}, ip: "10.8.0.{1..3}"}
   objects:
-    - {apiVersion: batch/v1, kind: Job, metadata: {name: train, namespace: ml}, spec: {parallelism: 3, completions: 3, selector: {matchLabels: {job-name: train}}}}
-"""
+    - apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: vintage, namespace: ml, uid: set-uid}
+      spec: {replicatedJobs: [{name: slice, replicas: 1, template: {spec: {parallelism: 2, completions: 2}}}]}
+  pods:
+""" + "".join(f"""    - name: vintage-slice-0-{index}-x7k2p
+      namespace: ml
+      ip: 10.8.0.{index + 1}
+      labels: {{jobset.sigs.k8s.io/jobset-name: vintage, jobset.sigs.k8s.io/jobset-uid: set-uid, jobset.sigs.k8s.io/replicatedjob-name: slice,
+               jobset.sigs.k8s.io/job-index: "0", batch.kubernetes.io/job-completion-index: "{index}"}}
+""" for index in (0, 1))
 GROUP = """\
 google:
   page_size: 2
@@ -83,14 +90,17 @@ class OwnPlugins(unittest.TestCase):
         text = json.dumps({"cluster": {"worker": ["a:1", "b:1"], "chief": ["c:1"]}, "task": {"type": "worker", "index": 0}})
         self.passes("tf_config", {}, {"TF_CONFIG": text}, skipped=["backend"])
 
+    def test_exec(self):
+        self.passes("exec", {"command": ["/bin/echo", "worker 0 a:1\nworker 1 b:1 w-1"]}, skipped=["backend"])
+
     def test_kubernetes_by_labels(self):
         with Sim(SIM, PODS) as sim:
             self.passes("kubernetes", {"namespace": "ml", "page_size": 2, "job_to_label_mapping": {"worker": "app=t", "chief": "app=c"}},
                         {"KUBECONFIG": sim.ready["kubeconfig"]})
 
     def test_kubernetes_by_an_object(self):
-        with Sim(SIM, JOB) as sim:
-            self.passes("kubernetes", {"namespace": "ml", "job": "train"}, {"KUBECONFIG": sim.ready["kubeconfig"]})
+        with Sim(SIM, JOB_SET) as sim:
+            self.passes("kubernetes", {"namespace": "ml", "jobset": "vintage"}, {"KUBECONFIG": sim.ready["kubeconfig"]})
 
     def test_gce(self):
         with Sim(SIM, GROUP) as sim:
