@@ -183,7 +183,7 @@ Result<std::string> render_answer(const Snapshot& snapshot, Emitter::Form form,
   out.key("attributes");
   emit_attributes(out, snapshot.attributes);
   out.key("digest");
-  out.text(snapshot.digest);
+  out.text(digest(snapshot.spec));
   out.key("time");
   out.text(rfc3339(snapshot.time_ns));
   out.key("stale");

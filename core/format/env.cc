@@ -59,7 +59,7 @@ Result<std::string> render_env(const Snapshot& snapshot, const FormatOptions& op
 
   std::string out;
   add(out, "MUSTER_COMPLETE", snapshot.complete ? "1" : "0");
-  add(out, "MUSTER_DIGEST", snapshot.digest);
+  add(out, "MUSTER_DIGEST", digest(snapshot.spec));
   add(out, "MUSTER_TASKS", std::to_string(snapshot.spec.task_count()));
   add(out, "MUSTER_MASTER", own_master);
   add(out, "MUSTER_RPC_LAYER", options.rpc_layer ? *options.rpc_layer : snapshot.rpc_layer);

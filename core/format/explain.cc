@@ -114,7 +114,7 @@ std::string render_explain(const Snapshot& snapshot, const FormatOptions& option
   text += explain_identity(snapshot);
   text += fmt::format("master is {}\n", snapshot.master.empty() ? "'': this process itself"
                                                                 : quote(snapshot.master, 1024));
-  text += fmt::format("{} at {}{}\n", snapshot.digest, rfc3339(snapshot.time_ns),
+  text += fmt::format("{} at {}{}\n", digest(snapshot.spec), rfc3339(snapshot.time_ns),
                       snapshot.stale ? ", stale: the source fails since" : "");
   text += render_sources_explain(snapshot.sources, color);
   for (const std::string& warning : snapshot.warnings)

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,18 +36,26 @@ struct muster_settings {
       environment_;  // values read, so that pointers to them live
 };
 
+// [thread-safe]
 struct muster_snapshot {
-  muster::SnapshotPtr snapshot;
-  // One a task, for the getters.
-  std::vector<const muster::Task*> tasks;
-  std::vector<const std::string*> task_jobs;
-  std::vector<size_t> address_ends;  // in `addresses`
-  std::string addresses;             // each with a NUL behind it
+  explicit muster_snapshot(muster::SnapshotPtr shown);
 
-  std::string_view address(size_t n) const {
-    const size_t begin = n == 0 ? 0 : address_ends[n - 1] + 1;
-    return std::string_view(addresses).substr(begin, address_ends[n] - begin);
-  }
+  const muster::SnapshotPtr snapshot;
+  std::vector<size_t> job_ends;  // where each job's tasks end among all
+
+  // Of task `n` of all, job after job.
+  size_t task_count() const { return job_ends.empty() ? 0 : job_ends.back(); }
+  const muster::Job& job_of(size_t n) const;
+  const muster::Task& task(size_t n) const;
+  // What only some ask for is made when it is asked for first. With a NUL behind it.
+  std::string_view address(size_t n) const;
+  const std::string& digest() const;
+
+ private:
+  mutable std::once_flag digest_made_, addresses_made_;
+  mutable std::string digest_;
+  mutable std::string addresses_;             // each with a NUL behind it
+  mutable std::vector<size_t> address_ends_;  // in addresses_
 };
 
 struct muster_cluster {
@@ -85,8 +94,6 @@ int32_t fail_resolve(ResolveFailure failure, muster_error** out);
 
 // A text for a getter, with a NUL behind it: its data and, where asked for, its size.
 const char* give(std::string_view text, size_t* size);
-
-muster_snapshot* make_snapshot_handle(SnapshotPtr snapshot);
 
 // What muster_open and muster_config_check share: the config, read and checked, with the plugins that it names found but not loaded.
 struct OpenedConfig {

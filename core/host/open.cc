@@ -271,7 +271,7 @@ int32_t muster_resolve(muster_cluster* cluster, muster_snapshot** snapshot, must
     muster::SnapshotPtr answer;
     const int32_t code =
         cluster->resolve(muster::CancelToken::of_epoch(cluster->cancel_epoch), answer, error);
-    if (code == 0) *snapshot = muster::make_snapshot_handle(std::move(answer));
+    if (code == 0) *snapshot = new muster_snapshot(std::move(answer));
     return code;
   });
 }

@@ -1,29 +1,12 @@
 // Getters and renderings of a snapshot.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/format/format.h"
 #include "core/host/handles.h"
 
 namespace muster {
-
-muster_snapshot* make_snapshot_handle(SnapshotPtr snapshot) {
-  auto handle = std::make_unique<muster_snapshot>();
-  const size_t count = snapshot->spec.task_count();
-  handle->tasks.reserve(count);
-  handle->task_jobs.reserve(count);
-  handle->address_ends.reserve(count);
-  for (const Job& job : snapshot->spec.jobs()) {
-    for (const Task& task : job.tasks) {
-      handle->tasks.push_back(&task);
-      handle->task_jobs.push_back(&job.name);
-      task.address.append_to(handle->addresses);
-      handle->address_ends.push_back(handle->addresses.size());
-      handle->addresses += '\0';
-    }
-  }
-  handle->snapshot = std::move(snapshot);
-  return handle.release();
-}
 
 namespace {
 
@@ -40,23 +23,57 @@ const JobStatus* find_status(const muster_snapshot* snapshot, const char* job) {
   return nullptr;
 }
 
-// Position of a task in handle->tasks, or npos.
+// The place of a task among all, or npos.
 size_t find_task(const muster_snapshot* handle, std::string_view job, int64_t index) {
-  size_t begin = 0;
-  for (const Job& candidate : handle->snapshot->spec.jobs()) {
-    if (candidate.name != job) {
-      begin += candidate.tasks.size();
-      continue;
-    }
-    const Task* task = candidate.find(index);
+  const std::vector<Job>& jobs = handle->snapshot->spec.jobs();
+  for (size_t n = 0; n < jobs.size(); ++n) {
+    if (jobs[n].name != job) continue;
+    const Task* task = jobs[n].find(index);
     return task == nullptr ? std::string::npos
-                           : begin + static_cast<size_t>(task - candidate.tasks.data());
+                           : handle->job_ends[n] - jobs[n].tasks.size() +
+                                 static_cast<size_t>(task - jobs[n].tasks.data());
   }
   return std::string::npos;
 }
 
 }  // namespace
 }  // namespace muster
+
+muster_snapshot::muster_snapshot(muster::SnapshotPtr shown) : snapshot(std::move(shown)) {
+  size_t end = 0;
+  for (const muster::Job& job : snapshot->spec.jobs()) job_ends.push_back(end += job.tasks.size());
+}
+
+const muster::Job& muster_snapshot::job_of(size_t n) const {
+  const auto end = std::upper_bound(job_ends.begin(), job_ends.end(), n);
+  return snapshot->spec.jobs()[static_cast<size_t>(end - job_ends.begin())];
+}
+
+const muster::Task& muster_snapshot::task(size_t n) const {
+  const auto end = std::upper_bound(job_ends.begin(), job_ends.end(), n);
+  const muster::Job& job = snapshot->spec.jobs()[static_cast<size_t>(end - job_ends.begin())];
+  return job.tasks[n - (*end - job.tasks.size())];
+}
+
+const std::string& muster_snapshot::digest() const {
+  std::call_once(digest_made_, [this] { digest_ = muster::digest(snapshot->spec); });
+  return digest_;
+}
+
+std::string_view muster_snapshot::address(size_t n) const {
+  std::call_once(addresses_made_, [this] {
+    address_ends_.reserve(task_count());
+    for (const muster::Job& job : snapshot->spec.jobs()) {
+      for (const muster::Task& task : job.tasks) {
+        task.address.append_to(addresses_);
+        address_ends_.push_back(addresses_.size());
+        addresses_ += '\0';
+      }
+    }
+  });
+  const size_t begin = n == 0 ? 0 : address_ends_[n - 1] + 1;
+  return std::string_view(addresses_).substr(begin, address_ends_[n] - begin);
+}
 
 using muster::nothing;
 
@@ -90,21 +107,21 @@ int64_t muster_snapshot_expected(const muster_snapshot* snapshot, const char* jo
 }
 
 size_t muster_snapshot_task_count(const muster_snapshot* snapshot) {
-  return snapshot == nullptr ? 0 : snapshot->tasks.size();
+  return snapshot == nullptr ? 0 : snapshot->task_count();
 }
 
 const char* muster_snapshot_task_job(const muster_snapshot* snapshot, size_t n, size_t* size) {
   if (n >= muster_snapshot_task_count(snapshot)) return nothing(size);
-  return muster::give(*snapshot->task_jobs[n], size);
+  return muster::give(snapshot->job_of(n).name, size);
 }
 
 int64_t muster_snapshot_task_index(const muster_snapshot* snapshot, size_t n) {
-  return n >= muster_snapshot_task_count(snapshot) ? -1 : snapshot->tasks[n]->index;
+  return n >= muster_snapshot_task_count(snapshot) ? -1 : snapshot->task(n).index;
 }
 
 const char* muster_snapshot_task_name(const muster_snapshot* snapshot, size_t n, size_t* size) {
   if (n >= muster_snapshot_task_count(snapshot)) return nothing(size);
-  return muster::give(snapshot->tasks[n]->name, size);
+  return muster::give(snapshot->task(n).name, size);
 }
 
 const char* muster_snapshot_task_address(const muster_snapshot* snapshot, size_t n, size_t* size) {
@@ -115,7 +132,7 @@ const char* muster_snapshot_task_address(const muster_snapshot* snapshot, size_t
 const char* muster_snapshot_task_attribute(const muster_snapshot* snapshot, size_t n,
                                            const char* key, size_t* size) {
   if (key == nullptr || n >= muster_snapshot_task_count(snapshot)) return nothing(size);
-  for (const auto& [name, value] : snapshot->tasks[n]->attributes) {
+  for (const auto& [name, value] : snapshot->task(n).attributes) {
     if (name == key) return muster::give(value, size);
   }
   return nothing(size);
@@ -155,7 +172,7 @@ const char* muster_snapshot_warning(const muster_snapshot* snapshot, size_t n, s
 }
 
 const char* muster_snapshot_digest(const muster_snapshot* snapshot, size_t* size) {
-  return snapshot == nullptr ? nothing(size) : muster::give(snapshot->snapshot->digest, size);
+  return snapshot == nullptr ? nothing(size) : muster::give(snapshot->digest(), size);
 }
 
 int32_t muster_snapshot_master(const muster_snapshot* snapshot, const char* task_type,
@@ -189,7 +206,7 @@ int64_t muster_snapshot_accelerators(const muster_snapshot* snapshot, const char
   const size_t n = muster::find_task(snapshot, task_type, task_id);
   if (n == std::string::npos) return -1;
   return count_in(
-      muster::accelerators_of(snapshot->tasks[n]->attributes, snapshot->snapshot->attributes));
+      muster::accelerators_of(snapshot->task(n).attributes, snapshot->snapshot->attributes));
 }
 
 int32_t muster_render(const muster_snapshot* snapshot, const char* format, const char* options,

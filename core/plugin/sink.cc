@@ -114,7 +114,9 @@ struct SinkCall::Functions {
       if (Checked wrong = read_text(key, key_size, "the key of an attribute", name)) return wrong;
       if (Checked wrong = read_text(value, value_size, "the value of an attribute", text))
         return wrong;
-      return staging.set_attribute(name, of(call).session().secrets().redact(text));
+      const Secrets& secrets = of(call).session().secrets();
+      if (!secrets.fits_into(text.size())) return staging.set_attribute(name, text);
+      return staging.set_attribute(name, secrets.redact(text));
     });
   }
 

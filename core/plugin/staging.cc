@@ -17,6 +17,8 @@ namespace {
 constexpr int64_t kIndexMaximum = std::numeric_limits<int32_t>::max();
 constexpr int64_t kUnranked = MUSTER_UNRANKED;
 constexpr size_t kNowhere = std::string::npos;
+// The newest answer is held by those it was given to, the one before mostly by nobody.
+constexpr size_t kEarlierMaximum = 2;
 
 bool has_control(std::string_view text) {
   return std::any_of(text.begin(), text.end(),
@@ -63,6 +65,7 @@ Checked Staging::find_job(std::string_view name, StagedJob*& job) {
   if (Checked full = count_bytes(name.size())) return full;
   last_job_ = jobs_.size();
   jobs_.emplace_back().name = key;
+  jobs_.back().before = tasks_before(name);
   places_.emplace(std::move(key), last_job_);
   job = &jobs_[last_job_];
   return {};
@@ -110,7 +113,12 @@ Checked Staging::add_task(std::string_view job_name, int64_t index, std::string_
                    fmt::format("{}: port {} is not 1 to 65535, or 0 for the one in the address",
                                task_words(job_name, index, name), port)};
   }
-  Result<Address> parsed = port == 0 ? Address::parse(address) : Address::from_host(address, port);
+  Task* const before = find_before(*job, name);
+  const bool moved = before == nullptr || port == 0 || port != before->address.port() ||
+                     address != before->address.host();
+  Result<Address> parsed = !moved      ? before->address
+                           : port == 0 ? Address::parse(address)
+                                       : Address::from_host(address, port);
   if (!parsed)
     return Refusal{
         "MP-7", fmt::format("{}: {}", task_words(job_name, index, name), parsed.error().message)};
@@ -133,12 +141,12 @@ Checked Staging::add_task(std::string_view job_name, int64_t index, std::string_
                       index, quote(first->name), quote(first->address.to_string()), quote(name),
                       quote(parsed->to_string()))};
     }
-    seal_attributes();
-    job->tasks.emplace_back(place, std::move(*parsed), name);
-  } else {
-    seal_attributes();
-    job->tasks.emplace_back(0, std::move(*parsed), name);
   }
+  seal_attributes();
+  Task& task = before != nullptr ? job->tasks.emplace_back(std::move(*before))
+                                 : job->tasks.emplace_back(0, Address(), name);
+  task.address = *std::move(parsed);
+  task.index = index == kUnranked ? 0 : static_cast<int32_t>(index);
   job->ranked = index != kUnranked;
   job->in_spec = true;
   task_job_ = last_job_;
@@ -168,7 +176,10 @@ Checked Staging::set_attribute(std::string_view key, std::string_view value) {
     else
       attributes_[same].second = value;
   } else if (same == kNowhere) {
-    packed_.append(key).append(1, '\0').append(value).append(1, '\0');
+    const size_t at = packed_.size();
+    packed_.resize(at + key.size() + value.size() + 2);
+    std::memcpy(packed_.data() + at, key.data(), key.size());
+    std::memcpy(packed_.data() + at + key.size() + 1, value.data(), value.size());
   } else {
     packed_.replace(same, std::strlen(packed_.data() + same), value);
   }
@@ -193,9 +204,33 @@ size_t Staging::find_packed(std::string_view key, size_t& count) const {
 }
 
 void Staging::seal_attributes() {
-  if (packed_.empty()) return;
-  jobs_[task_job_].tasks.back().attributes = RareAttributes(packed_);
+  if (task_count_ == 0) return;
+  RareAttributes& attributes = jobs_[task_job_].tasks.back().attributes;
+  if (!attributes.is(packed_)) attributes = RareAttributes(packed_);
   packed_.clear();
+}
+
+// Those of the oldest earlier answer of which nobody holds any; it is taken apart.
+std::vector<Task> Staging::tasks_before(std::string_view job) {
+  for (ClusterSpec& spec : earlier_)
+    if (std::optional<std::vector<Task>> tasks = spec.take_tasks(job)) return *std::move(tasks);
+  return {};
+}
+
+// The task of this name, where it comes next in the earlier answer, or behind one that is no more.
+Task* Staging::find_before(StagedJob& job, std::string_view name) {
+  const size_t end = std::min(job.next_before + 2, job.before.size());
+  for (size_t at = job.next_before; at < end; ++at) {
+    if (!(job.before[at].name == name)) continue;
+    job.next_before = at + 1;
+    return &job.before[at];
+  }
+  return nullptr;
+}
+
+void Staging::keep_for_later(const ClusterSpec& spec) {
+  if (earlier_.size() == kEarlierMaximum) earlier_.erase(earlier_.begin());
+  earlier_.push_back(spec);
 }
 
 Checked Staging::add_missing(std::string_view job_name, int64_t index, std::string_view name,
@@ -280,6 +315,10 @@ Checked Staging::rank(StagedJob& job) {
 }
 
 void Staging::sort_by_name(std::vector<Task>& tasks) {
+  const auto before = [](const Task& a, const Task& b) {
+    return natural_compare(a.name, b.name) < 0;
+  };
+  if (std::is_sorted(tasks.begin(), tasks.end(), before)) return;
   std::vector<std::string_view> names;
   names.reserve(tasks.size());
   for (const Task& task : tasks) names.push_back(task.name);
@@ -471,7 +510,10 @@ Result<BackendAnswer> Staging::finish() {
     }
   }
   answer.attributes = std::move(attributes_);
+  keep_for_later(answer.spec);
+  std::vector<ClusterSpec> earlier = std::move(earlier_);
   *this = Staging();
+  earlier_ = std::move(earlier);
   return answer;
 }
 

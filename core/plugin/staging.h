@@ -29,7 +29,8 @@ inline constexpr size_t kAttributeMaximum = 256;  // of one task, or of the clus
 inline constexpr size_t kWarningMaximum = 1'000;
 inline constexpr size_t kIdentityMaximum = 16;
 
-// Used by one thread. Texts given are valid UTF-8 without NUL (the sink has seen to that) and are copied.
+// Used by one thread, for one answer after another. What an answer has that an earlier one had, and that nobody holds any longer, is
+// taken over from there: in a watch one task of ten thousand changes, and the others need no memory of their own. Texts given are valid UTF-8 without NUL (the sink has seen to that) and are copied.
 class Staging {
  public:
   Checked add_job(std::string_view job);
@@ -53,6 +54,8 @@ class Staging {
     bool in_spec = false;  // named by add_job or add_task; else only missing or expected
     bool ranked = false;   // of a job that has tasks
     std::vector<Task> tasks;
+    std::vector<Task> before;  // the job's tasks of an earlier answer, from `next_before` on
+    size_t next_before = 0;
     bool ascending = true;              // indices so far
     std::unordered_set<int32_t> taken;  // indices, once they do not ascend
     std::optional<int64_t> expected;
@@ -79,6 +82,9 @@ class Staging {
   size_t find_attribute(std::string_view key, size_t& count) const;
   size_t find_packed(std::string_view key, size_t& count) const;
   void seal_attributes();
+  std::vector<Task> tasks_before(std::string_view job);
+  static Task* find_before(StagedJob& job, std::string_view name);
+  void keep_for_later(const ClusterSpec& spec);
   Checked check_index(const StagedJob& job, int64_t index, std::string_view name);
   static bool is_ranked(const StagedJob& job);
   static Checked rank(StagedJob& job);
@@ -100,6 +106,7 @@ class Staging {
   std::string packed_;     // of the task added last, as RareAttributes has them
   std::vector<StagedIdentity> identities_;
   std::vector<std::string> warnings_;
+  std::vector<ClusterSpec> earlier_;  // answers, the oldest first
 };
 
 }  // namespace muster

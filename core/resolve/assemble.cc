@@ -174,7 +174,6 @@ Result<Snapshot> assemble(Part root, AssembleInput input) {
   snapshot.accelerators =
       accelerators_of(own == nullptr ? Attributes() : own->attributes, root.attributes);
   snapshot.attributes = std::move(root.attributes);
-  snapshot.digest = digest(snapshot.spec);
   // A process whose own task has no address yet has no master to name; the snapshot says so by being incomplete.
   auto own_master = master(snapshot, std::nullopt, std::nullopt, std::nullopt);
   if (own_master) snapshot.master = std::move(*own_master);

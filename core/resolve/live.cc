@@ -90,9 +90,10 @@ class LiveBackend::Keeper {
   }
 
   void keep(BackendOutcome outcome) {
+    std::optional<BackendOutcome> kept(std::move(outcome));
     {
       const std::lock_guard lock(mutex_);
-      last_ = std::move(outcome);
+      last_.swap(kept);
     }
     woken_.notify_all();
     settings_.changed();

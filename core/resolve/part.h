@@ -39,7 +39,7 @@ struct AssembleInput {
 };
 
 // Makes the snapshot of the root's answer: expectations, completeness, identity (the config's against the evidence),
-// rpc_layer, environment, accelerators, master, digest. kFailedPrecondition: the config's task and the evidence differ, or this
+// rpc_layer, environment, accelerators, master. kFailedPrecondition: the config's task and the evidence differ, or this
 // process's task is not among those of its job; of a job that the cluster does not have it stands outside, as TensorFlow's evaluator.
 Result<Snapshot> assemble(Part root, AssembleInput input);
 

@@ -79,8 +79,7 @@ struct Snapshot {
   std::map<std::string, int64_t> accelerators;  // of this process's task: device type to count
   bool complete = true;
   std::vector<JobStatus>
-      jobs;  // every job of the spec in its order, then those only expected or missing
-  std::string digest;
+      jobs;             // every job of the spec in its order, then those only expected or missing
   int64_t time_ns = 0;  // since 1970 UTC
   bool stale = false;
   std::vector<SourceRecord> sources;  // in config order, a composition before its parts

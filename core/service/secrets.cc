@@ -47,17 +47,16 @@ void Secrets::add(std::string_view text) {
   if (texts.size() == texts_->size()) return;
   std::stable_sort(texts.begin(), texts.end(),
                    [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
+  shortest_.store(texts.back().size(), std::memory_order_release);
   texts_ = std::make_shared<const Texts>(std::move(texts));
 }
 
 std::string Secrets::redact(std::string_view text) const {
-  std::shared_ptr<const Texts> texts;
-  {
+  if (!fits_into(text.size())) return std::string(text);
+  const std::shared_ptr<const Texts> texts = [this] {
     const std::lock_guard lock(mutex_);
-    // The last is the shortest, and most secrets are longer than what is told of a task.
-    if (texts_->empty() || text.size() < texts_->back().size()) return std::string(text);
-    texts = texts_;
-  }
+    return texts_;
+  }();
   constexpr size_t kNone = std::numeric_limits<size_t>::max();
   const auto find = [&](size_t secret, size_t from) {
     const std::string& needle = (*texts)[secret];

@@ -1,8 +1,10 @@
 // Session: what all resolvers of one resolve share: the world they ask, secrets, log, recording.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -25,15 +27,16 @@ class Secrets {
   // Each becomes REDACTED; where two overlap, one REDACTED covers both. Takes time in proportion to text times secrets.
   std::string redact(std::string_view text) const;
   // Whether there is nothing to redact.
-  bool empty() const {
-    const std::lock_guard lock(mutex_);
-    return texts_->empty();
-  }
+  bool empty() const { return shortest_.load(std::memory_order_acquire) == kNothing; }
+  // Whether a text of this size has room for one; most of what is told of a task has not.
+  bool fits_into(size_t size) const { return size >= shortest_.load(std::memory_order_acquire); }
 
  private:
   using Texts = std::vector<std::string>;  // longest first, each once
+  static constexpr size_t kNothing = std::numeric_limits<size_t>::max();
   mutable std::mutex mutex_;
   std::shared_ptr<const Texts> texts_ = std::make_shared<const Texts>();
+  std::atomic<size_t> shortest_ = kNothing;
 };
 
 // Where log lines go. Redacts before it writes. [thread-safe]

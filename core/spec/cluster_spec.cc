@@ -1,6 +1,7 @@
 #include "core/spec/cluster_spec.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "core/spec/quote.h"
 
@@ -28,7 +29,7 @@ Error negative(std::string_view job, int32_t index) {
 }
 
 // "0-15, 17"; at most a few ranges, then "and more".
-std::string index_ranges(const std::vector<Task>& tasks) {
+std::string index_ranges(const Tasks& tasks) {
   std::string text;
   size_t ranges = 0;
   for (size_t i = 0; i < tasks.size();) {
@@ -106,7 +107,7 @@ Status ClusterSpec::add_task(std::string_view job_name, Task task) {
   Status status;
   Job* job = job_for(job_name, status);
   if (job == nullptr) return status;
-  std::vector<Task>& tasks = job->tasks;
+  std::vector<Task>& tasks = job->tasks.edit();
   if (tasks.empty() || tasks.back().index < task.index) {
     tasks.push_back(std::move(task));
     return {};
@@ -134,16 +135,24 @@ Status ClusterSpec::add_tasks(std::string_view job_name, std::vector<Task> added
   Status status;
   Job* job = job_for(job_name, status);
   if (job == nullptr) return status;
-  std::vector<Task>& tasks = job->tasks;
-  if (tasks.empty()) {
-    tasks = std::move(added);
+  if (job->tasks.empty()) {
+    job->tasks = std::move(added);
     return {};
   }
+  std::vector<Task>& tasks = job->tasks.edit();
   const auto before = static_cast<std::ptrdiff_t>(tasks.size());
   tasks.insert(tasks.end(), std::make_move_iterator(added.begin()),
                std::make_move_iterator(added.end()));
   std::inplace_merge(tasks.begin(), tasks.begin() + before, tasks.end(), by_index);
   return {};
+}
+
+std::optional<std::vector<Task>> ClusterSpec::take_tasks(std::string_view job) {
+  const int64_t at = place(job);
+  if (at < 0) return std::nullopt;
+  Tasks& tasks = jobs_[static_cast<size_t>(at)].tasks;
+  if (tasks.empty() || tasks.is_shared()) return std::nullopt;
+  return std::move(tasks.edit());
 }
 
 Result<Address> ClusterSpec::task_address(std::string_view job_name, int64_t index) const {
@@ -174,6 +183,7 @@ bool ClusterSpec::operator==(const ClusterSpec& other) const {
   for (const Job& job : jobs_) {
     const Job* theirs = other.find(job.name);
     if (theirs == nullptr) return false;
+    if (job.tasks.shares_with(theirs->tasks)) continue;
     const auto same = [](const Task& a, const Task& b) {
       return a.index == b.index && a.address == b.address;
     };
@@ -184,11 +194,27 @@ bool ClusterSpec::operator==(const ClusterSpec& other) const {
   return true;
 }
 
+namespace {
+
+// How many bytes of ASCII without NUL there are at the front; nearly all texts are nothing else.
+size_t ascii_front(std::string_view text) {
+  constexpr uint64_t kHigh = 0x8080808080808080, kOnes = 0x0101010101010101;
+  size_t at = 0;
+  for (; at + 8 <= text.size(); at += 8) {
+    uint64_t eight = 0;
+    std::memcpy(&eight, text.data() + at, 8);
+    // Of ASCII only a NUL borrows.
+    if (((eight | (eight - kOnes)) & kHigh) != 0) break;
+  }
+  while (at < text.size() && static_cast<signed char>(text[at]) > 0) ++at;
+  return at;
+}
+
+}  // namespace
+
 bool is_valid_text(std::string_view text) {
   while (!text.empty()) {
-    size_t ascii = 0;
-    while (ascii < text.size() && text[ascii] > 0) ++ascii;
-    text.remove_prefix(ascii);
+    text.remove_prefix(ascii_front(text));
     if (text.empty()) break;
     if (text.front() == '\0') return false;
     const size_t length = utf8_length(text);

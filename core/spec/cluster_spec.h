@@ -1,9 +1,11 @@
 // ClusterSpec: all tasks of a cluster, by job and index.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,10 +31,55 @@ struct Task {
   RareAttributes attributes;
 };
 
+// Tasks that copies share until one of them is edited. Copies may be used by several threads, one of them by one thread at a time.
+class Tasks {
+ public:
+  Tasks() = default;
+  Tasks(std::vector<Task> tasks) : block_(new Block{{1}, std::move(tasks)}) {}
+  Tasks(const Tasks& other) noexcept : block_(other.block_) {
+    if (block_ != nullptr) block_->owners.fetch_add(1, std::memory_order_relaxed);
+  }
+  Tasks(Tasks&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+  Tasks& operator=(Tasks other) noexcept {
+    std::swap(block_, other.block_);
+    return *this;
+  }
+  ~Tasks() {
+    if (block_ != nullptr && block_->owners.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      delete block_;
+  }
+
+  size_t size() const { return block_ == nullptr ? 0 : block_->tasks.size(); }
+  bool empty() const { return size() == 0; }
+  const Task* data() const { return block_ == nullptr ? nullptr : block_->tasks.data(); }
+  const Task* begin() const { return data(); }
+  const Task* end() const { return data() + size(); }
+  const Task& operator[](size_t at) const { return block_->tasks[at]; }
+  const Task& front() const { return block_->tasks.front(); }
+  const Task& back() const { return block_->tasks.back(); }
+
+  bool shares_with(const Tasks& other) const { return block_ == other.block_; }
+  bool is_shared() const {
+    return block_ != nullptr && block_->owners.load(std::memory_order_acquire) != 1;
+  }
+  // Its own, to be changed.
+  std::vector<Task>& edit() {
+    if (block_ == nullptr || is_shared()) *this = Tasks(std::vector<Task>(begin(), end()));
+    return block_->tasks;
+  }
+
+ private:
+  struct Block {
+    std::atomic<uint32_t> owners;
+    std::vector<Task> tasks;
+  };
+  Block* block_ = nullptr;  // null: none
+};
+
 // A named group of tasks, sorted by index, each index once. May have no task.
 struct Job {
   std::string name;
-  std::vector<Task> tasks;
+  Tasks tasks;
 
   // Indices are 0..n-1: shown as a list. A job without tasks is dense too (mends SPEC-3).
   bool dense() const;
@@ -57,6 +104,9 @@ class ClusterSpec {
   // Adds many tasks of one job, in any order, in O(n log n); adds the job also when there are none. Fails as
   // add_task does, and then adds nothing.
   Status add_tasks(std::string_view job, std::vector<Task> tasks);
+
+  // The tasks of a job, if there is one and no other spec shares them; the job has none then.
+  std::optional<std::vector<Task>> take_tasks(std::string_view job);
 
   // The address of a task. kNotFound says which jobs or indices there are.
   Result<Address> task_address(std::string_view job, int64_t index) const;

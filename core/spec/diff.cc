@@ -3,8 +3,9 @@
 namespace muster {
 namespace {
 
-void diff_job(const std::string& name, const std::vector<Task>& before,
-              const std::vector<Task>& after, std::vector<Change>& changes) {
+void diff_job(const std::string& name, const Tasks& before, const Tasks& after,
+              std::vector<Change>& changes) {
+  if (before.shares_with(after)) return;
   auto old = before.begin();
   auto now = after.begin();
   while (old != before.end() || now != after.end()) {
@@ -28,7 +29,7 @@ void diff_job(const std::string& name, const std::vector<Task>& before,
 }  // namespace
 
 std::vector<Change> diff(const ClusterSpec& before, const ClusterSpec& after) {
-  static const std::vector<Task> none;
+  static const Tasks none;
   std::vector<Change> changes;
   for (const Job& job : after.jobs()) {
     const Job* old = before.find(job.name);

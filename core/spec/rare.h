@@ -97,6 +97,9 @@ class RareAttributes {
   Iterator end() const { return Iterator(std::string_view()); }
   bool empty() const { return packed_.empty(); }
 
+  // Whether they are those.
+  bool is(std::string_view packed) const { return packed_ == packed; }
+
   operator Attributes() const {
     Attributes all;
     for (const auto& [key, value] : *this) all.emplace_back(key, value);

@@ -56,7 +56,8 @@ class Pusher {
       return;
     }
     const Pod& pod = *member.pod;
-    const std::string name = member_name(pod, options_.all_namespaces);
+    const std::string full = options_.all_namespaces ? full_name(pod) : std::string();
+    const std::string_view name = options_.all_namespaces ? std::string_view(full) : pod.name;
     if (!member.missing.empty()) {
       call_.add_missing(job, member.index, name, member.missing);
       return;

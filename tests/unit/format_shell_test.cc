@@ -31,7 +31,7 @@ TEST_CASE("export lines say the cluster to muster's readers, TensorFlow and torc
   CHECK(show(answer, "env") ==
         "export MUSTER_COMPLETE='1'\n"
         "export MUSTER_DIGEST='" +
-            answer.digest +
+            digest(answer.spec) +
             "'\n"
             "export MUSTER_TASKS='2'\n"
             "export MUSTER_MASTER='grpc://10.0.0.2:8470'\n"

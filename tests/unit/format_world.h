@@ -27,7 +27,6 @@ inline Snapshot small_answer() {
   answer.identity = {"worker", 1, {"pod uid 5e0c is worker-b"}};
   answer.rpc_layer = "grpc";
   answer.master = "grpc://10.0.0.2:8470";
-  answer.digest = digest(answer.spec);
   answer.time_ns = 1769860800123456789;
   answer.sources = {{"cluster", "static", "OK", "", 2, 1, {}}};
   return answer;
@@ -48,7 +47,6 @@ inline Snapshot full_answer() {
   answer.jobs = {{"worker", 2, 4, {{2, "worker-c", "Pending: Insufficient google.com/tpu"}}},
                  {"ps", 1, std::nullopt, {}},
                  {"chief", 0, std::nullopt, {{-1, "", "no\x1b[31m address \"yet\""}}}};
-  answer.digest = digest(answer.spec);
   answer.time_ns = 1769860800123456789;
   answer.stale = true;
   answer.sources = {

@@ -213,5 +213,20 @@ TEST_CASE("valid text is UTF-8 of RFC 3629 without NUL") {
   CHECK_FALSE(is_valid_text(std::string_view("a\0b", 3)));
 }
 
+TEST_CASE("copies of a spec share its tasks until one of them is changed") {
+  ClusterSpec spec;
+  REQUIRE(spec.add_task("worker", Task{0, *Address::parse("a:1")}).ok());
+  const ClusterSpec copy = spec;
+  CHECK(copy.jobs()[0].tasks.data() == spec.jobs()[0].tasks.data());
+  CHECK_FALSE(spec.take_tasks("worker"));
+
+  REQUIRE(spec.add_task("worker", Task{1, *Address::parse("b:1")}).ok());
+
+  CHECK(copy.task_count() == 1);
+  CHECK(spec.task_count() == 2);
+  CHECK(spec.take_tasks("worker")->size() == 2);
+  CHECK_FALSE(spec.take_tasks("ps"));
+}
+
 }  // namespace
 }  // namespace muster

@@ -1,0 +1,124 @@
+// One answer after another in the call of a watch: core/plugin/sink.h.
+#include <random>
+#include <set>
+#include <vector>
+
+#include "sink_world.h"
+
+using namespace muster;
+using namespace muster::testing;
+
+namespace {
+
+struct Member {
+  std::string name, address, uid;
+};
+
+// Pushes and commits what there is; a third has its port in the address.
+void commit(Pushes& push, const std::vector<Member>& members, bool ranked) {
+  for (size_t n = 0; n < members.size(); ++n) {
+    const Member& member = members[n];
+    const std::string address = n % 3 == 0 ? member.address + ":1" : member.address;
+    const int64_t index = ranked ? static_cast<int64_t>(n) : MUSTER_UNRANKED;
+    REQUIRE(push.task("worker", index, member.name, address, n % 3 == 0 ? 0 : 8470) == MUSTER_OK);
+    if (!member.uid.empty()) REQUIRE(push.attribute("uid", member.uid) == MUSTER_OK);
+  }
+  REQUIRE(push.table()->commit(push.table()) == MUSTER_OK);
+}
+
+// All that an answer says of its tasks.
+std::string words(const BackendAnswer& answer) {
+  std::string all;
+  for (const Job& job : answer.spec.jobs()) {
+    for (const Task& task : job.tasks) {
+      all.append(job.name).append(" ").append(std::to_string(task.index)).append(" ");
+      all.append(task.name.view()).append(" ").append(task.address.to_string());
+      for (const auto& [key, value] : task.attributes)
+        all.append(" ").append(key).append("=").append(value);
+      all.append("\n");
+    }
+  }
+  return all;
+}
+
+// The call of a watch, and the answers it gave.
+struct Watched {
+  Watched() {
+    push.sink->watch([this](BackendAnswer answer) { answers.push_back(std::move(answer)); });
+  }
+  Pushes push;
+  std::vector<BackendAnswer> answers;
+};
+
+std::vector<Member> members_of(size_t count) {
+  std::vector<Member> members;
+  for (size_t n = 0; n < count; ++n) {
+    const std::string number = std::to_string(n);
+    members.push_back({"worker-" + number, "host-" + number + ".of.a.rather.long.domain",
+                       n % 5 == 0 ? "" : "uid-" + number});
+  }
+  return members;
+}
+
+}  // namespace
+
+TEST_CASE("an answer of a watch says what a call without any before it would say") {
+  std::minstd_rand random(20260211);
+  const auto below = [&random](size_t limit) { return static_cast<size_t>(random()) % limit; };
+  Watched watched;
+  std::vector<Member> members = members_of(40);
+  size_t fresh_names = members.size();
+  std::string held;
+  for (int round = 0; round < 300; ++round) {
+    const bool ranked = round % 50 >= 25;
+    for (size_t changes = below(4); changes-- > 0 && members.size() > 2;) {
+      const size_t at = below(members.size());
+      switch (below(5)) {
+        case 0: members.erase(members.begin() + static_cast<std::ptrdiff_t>(at)); break;
+        case 1:
+          members.insert(members.begin() + static_cast<std::ptrdiff_t>(at),
+                         {"worker-" + std::to_string(fresh_names++), "10.0.0.9", "new"});
+          break;
+        case 2: members[at].address = "10.1.0." + std::to_string(below(200) + 1); break;
+        case 3: members[at].uid = below(2) == 0 ? "" : "uid-" + std::to_string(below(1000)); break;
+        default: std::swap(members[at], members[below(members.size())]); break;
+      }
+    }
+
+    commit(watched.push, members, ranked);
+    Watched fresh;
+    commit(fresh.push, members, ranked);
+
+    REQUIRE(words(watched.answers.back()) == words(fresh.answers.back()));
+    // One that somebody holds stays as it is.
+    if (watched.answers.size() > 1) CHECK(words(watched.answers.front()) == held);
+    if (below(3) == 0 || watched.answers.size() == 1) {
+      watched.answers.erase(watched.answers.begin(), watched.answers.end() - 1);
+      held = words(watched.answers.front());
+    }
+  }
+}
+
+TEST_CASE("what nobody holds any longer is where the next answer has its texts") {
+  Watched watched;
+  std::vector<Member> members = members_of(100);
+  const auto texts = [&watched] {
+    std::set<const char*> all;
+    for (const Task& task : watched.answers.back().spec.jobs()[0].tasks)
+      all.insert({task.name.view().data(), (*task.attributes.begin()).first.data()});
+    return all;
+  };
+  for (Member& member : members) member.uid = "uid";
+  commit(watched.push, members, false);
+  const auto first = texts();
+  commit(watched.push, members, false);
+  watched.answers.erase(watched.answers.begin());
+
+  members[50].uid = "another";
+  members.erase(members.begin() + 70);
+  commit(watched.push, members, false);
+
+  size_t kept = 0;
+  for (const char* text : texts()) kept += first.count(text);
+  CHECK(kept == 2 * members.size() - 1);
+}
