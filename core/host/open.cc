@@ -81,6 +81,17 @@ size_t leaf_count(const ResolverConfig& resolver) {
   return count;
 }
 
+// Who set one of these would wonder why it does not count.
+void log_ignored(const PluginSearch& search, const Log& log, const Secrets& secrets) {
+  for (const SearchPlace& place : search.places) {
+    if (!place.note.starts_with("ignored")) continue;
+    log.write(MUSTER_LOG_INFO,
+              fmt::format("plugins: {}{}: {}", place.origin,
+                          place.directory.empty() ? "" : " '" + place.directory + "'", place.note),
+              secrets);
+  }
+}
+
 Status set_watch_interval(const muster_settings& settings, muster_cluster& cluster) {
   const auto [text, origin] = settings.find_with_origin("watch_interval");
   if (text == nullptr) return {};
@@ -122,9 +133,10 @@ Result<std::unique_ptr<muster_cluster>> open_cluster(const muster_settings& sett
   cluster->variables = std::move(opened->variables);
   add_secrets(opened->config.cluster, *cluster->secrets);
 
-  auto http = make_http_library([search = search_of(settings, &opened->config)] {
-    return find_service_library(search, "http");
-  });
+  PluginSearch search = search_of(settings, &opened->config);
+  log_ignored(search, *cluster->log, *cluster->secrets);
+  auto http = make_http_library(
+      [found_in = std::move(search)] { return find_service_library(found_in, "http"); });
   cluster->make_backend = [plugins = std::move(opened->plugins), log = cluster->log,
                            secrets = cluster->secrets,
                            http](const ResolverConfig& leaf) -> Result<std::shared_ptr<Backend>> {
