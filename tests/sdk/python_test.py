@@ -50,6 +50,12 @@ class Python(unittest.TestCase):
     def test_the_tests_of_the_template_pass(self):
         self.units_of("python")
 
+    def test_the_backend_of_the_page_is_one(self):
+        with open(os.path.join(SOURCE, "sdk/python-backend/README.md")) as page:
+            code = page.read().split("```python\n")[1].split("```")[0]
+        run = subprocess.run([os.path.join(self.bin, "python"), "-c", code], env=self.environment, capture_output=True, text=True, timeout=60)
+        self.assertIn("roster 1.0.0 is a backend of muster", run.stderr)
+
     def test_the_package_is_typed_and_has_all_its_files(self):
         where = self.call(os.path.join(self.bin, "python"), "-c", "import muster_backend; print(muster_backend.__path__[0])", cwd=self.folder).strip()
         self.assertTrue(where.startswith(self.folder), where)

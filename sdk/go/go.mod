@@ -1,0 +1,3 @@
+module muster/backend
+
+go 1.19

@@ -1,0 +1,7 @@
+module roster
+
+go 1.19
+
+require muster/backend v0.0.0
+
+replace muster/backend => ../../go

@@ -1,0 +1,7 @@
+module probe
+
+go 1.19
+
+require muster/backend v0.0.0
+
+replace muster/backend => ../../../sdk/go
