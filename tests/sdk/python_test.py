@@ -29,7 +29,7 @@ class Python(unittest.TestCase):
         cls.call(python_that_builds(), "-m", "venv", "--system-site-packages", os.path.join(cls.folder, "venv"))
         for folder in ("sdk/python-backend", "sdk/templates/python"):
             copy = os.path.join(cls.folder, os.path.basename(folder))  # setuptools writes beside its sources
-            cls.call("cp", "-r", os.path.join(SOURCE, folder), copy)
+            cls.call("cp", "-rL", os.path.join(SOURCE, folder), copy)
             cls.call(os.path.join(cls.bin, "pip"), "install", "--quiet", "--no-index", "--no-build-isolation", copy)
 
     @classmethod

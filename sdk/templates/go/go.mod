@@ -4,4 +4,4 @@ go 1.19
 
 require muster/backend v0.0.0
 
-replace muster/backend => ../../go
+replace muster/backend => ./muster-backend
