@@ -90,7 +90,11 @@ func (a *answer) err() error {
 	if a.code == int64(OK) {
 		return nil
 	}
-	return &Error{Code: Code(a.code), Message: a.message, Details: a.details}
+	message := a.message
+	if message == "" {
+		message = fmt.Sprintf("muster answered with code %d", a.code)
+	}
+	return &Error{Code: Code(a.code), Message: message, Details: a.details}
 }
 
 type run struct {

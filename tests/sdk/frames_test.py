@@ -286,6 +286,10 @@ class Frames(unittest.TestCase):
 
         self.assertEqual(self.core("sleep").run(answers={"sleep": sleep})[0], {"code": 1, "message": "cancelled by the user"})
 
+    def test_a_service_that_fails_without_words_gets_some(self):
+        answer, _ = self.core("sleep").run(answers={"sleep": {"code": 14}})
+        self.assertEqual(answer, {"code": 14, "message": "muster answered with code 14"})
+
     def test_a_cancel_that_comes_late_means_nothing(self):
         core = self.core("push")
         core.write("cancel")

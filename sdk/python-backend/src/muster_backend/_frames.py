@@ -76,7 +76,7 @@ class Answer:
     program: ProgramResult
 
     def failure(self) -> Failure:
-        return Failure(self.code, self.message, dict(self.details))
+        return Failure(self.code, self.message or f"muster answered with code {self.code}", dict(self.details))
 
 
 @dataclass
