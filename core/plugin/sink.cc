@@ -115,7 +115,7 @@ struct SinkCall::Functions {
       if (Checked wrong = read_text(value, value_size, "the value of an attribute", text))
         return wrong;
       const Secrets& secrets = of(call).session().secrets();
-      if (!secrets.fits_into(text.size())) return staging.set_attribute(name, text);
+      if (!secrets.may_be_in(text)) return staging.set_attribute(name, text);
       return staging.set_attribute(name, secrets.redact(text));
     });
   }

@@ -125,7 +125,7 @@ Checked Staging::add_task(std::string_view job_name, int64_t index, std::string_
 
   // Not one by one at first. More than double would be memory that other things have used before, and so is there.
   if (job->tasks.size() == job->tasks.capacity())
-    job->tasks.reserve(std::max<size_t>(16, job->tasks.size() * 2));
+    job->tasks.reserve(std::max({size_t{16}, job->before.size(), job->tasks.size() * 2}));
   if (index != kUnranked) {
     const auto place = static_cast<int32_t>(index);
     if (job->ascending && !job->tasks.empty() && place <= job->tasks.back().index) {
@@ -176,12 +176,10 @@ Checked Staging::set_attribute(std::string_view key, std::string_view value) {
     else
       attributes_[same].second = value;
   } else if (same == kNowhere) {
-    const size_t at = packed_.size();
-    packed_.resize(at + key.size() + value.size() + 2);
-    std::memcpy(packed_.data() + at, key.data(), key.size());
-    std::memcpy(packed_.data() + at + key.size() + 1, value.data(), value.size());
+    add_packed(key, value);
   } else {
-    packed_.replace(same, std::strlen(packed_.data() + same), value);
+    packed_.replace(same, packed_sizes_[count].second, value);
+    packed_sizes_[count].second = value.size();
   }
   return {};
 }
@@ -194,13 +192,21 @@ size_t Staging::find_attribute(std::string_view key, size_t& count) const {
 }
 
 size_t Staging::find_packed(std::string_view key, size_t& count) const {
-  for (size_t at = 0; at < packed_.size(); ++count) {
-    const std::string_view there(packed_.data() + at);
-    at += there.size() + 1;
-    if (there == key) return at;
-    at += std::strlen(packed_.data() + at) + 1;
+  size_t at = 0;
+  for (const auto& [key_size, value_size] : packed_sizes_) {
+    if (std::string_view(packed_.data() + at, key_size) == key) return at + key_size + 1;
+    at += key_size + value_size + 2;
+    ++count;
   }
   return kNowhere;
+}
+
+void Staging::add_packed(std::string_view key, std::string_view value) {
+  const size_t at = packed_.size();
+  packed_.resize(at + key.size() + value.size() + 2);
+  std::memcpy(packed_.data() + at, key.data(), key.size());
+  if (!value.empty()) std::memcpy(packed_.data() + at + key.size() + 1, value.data(), value.size());
+  packed_sizes_.emplace_back(key.size(), value.size());
 }
 
 void Staging::seal_attributes() {
@@ -208,6 +214,7 @@ void Staging::seal_attributes() {
   RareAttributes& attributes = jobs_[task_job_].tasks.back().attributes;
   if (!attributes.is(packed_)) attributes = RareAttributes(packed_);
   packed_.clear();
+  packed_sizes_.clear();
 }
 
 // Those of the oldest earlier answer of which nobody holds any; it is taken apart.

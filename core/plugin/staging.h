@@ -81,6 +81,7 @@ class Staging {
   // Where an attribute of this key stands (a value, in packed_); counts those that it passed.
   size_t find_attribute(std::string_view key, size_t& count) const;
   size_t find_packed(std::string_view key, size_t& count) const;
+  void add_packed(std::string_view key, std::string_view value);
   void seal_attributes();
   std::vector<Task> tasks_before(std::string_view job);
   static Task* find_before(StagedJob& job, std::string_view name);
@@ -104,6 +105,7 @@ class Staging {
   uint64_t bytes_ = 0;
   Attributes attributes_;  // of the cluster
   std::string packed_;     // of the task added last, as RareAttributes has them
+  std::vector<std::pair<size_t, size_t>> packed_sizes_;  // of each key and value in it
   std::vector<StagedIdentity> identities_;
   std::vector<std::string> warnings_;
   std::vector<ClusterSpec> earlier_;  // answers, the oldest first

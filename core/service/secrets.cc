@@ -13,6 +13,10 @@ constexpr size_t kShortestSecret = 4;
 constexpr size_t kShortestEncoded = 9;
 constexpr std::string_view kRedacted = "REDACTED";
 
+size_t two_bytes(const char* at) {
+  return size_t{static_cast<unsigned char>(at[0])} << 8 | static_cast<unsigned char>(at[1]);
+}
+
 std::string_view without_padding(std::string_view base64) {
   const size_t last = base64.find_last_not_of('=');
   return last == std::string_view::npos ? std::string_view() : base64.substr(0, last + 1);
@@ -39,27 +43,41 @@ void Secrets::add(std::string_view text) {
   }
 
   const std::lock_guard lock(mutex_);
-  Texts texts = *texts_;
+  auto texts = std::make_shared<Texts>(*texts_);
+  std::vector<std::string>& all = texts->all;
   for (std::string& form : forms) {
-    if (std::find(texts.begin(), texts.end(), form) == texts.end())
-      texts.push_back(std::move(form));
+    if (std::find(all.begin(), all.end(), form) != all.end()) continue;
+    texts->beginnings.set(two_bytes(form.data()));
+    all.push_back(std::move(form));
   }
-  if (texts.size() == texts_->size()) return;
-  std::stable_sort(texts.begin(), texts.end(),
+  if (all.size() == texts_->all.size()) return;
+  std::stable_sort(all.begin(), all.end(),
                    [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
-  shortest_.store(texts.back().size(), std::memory_order_release);
-  texts_ = std::make_shared<const Texts>(std::move(texts));
+  shortest_.store(all.back().size(), std::memory_order_release);
+  texts_ = std::move(texts);
+}
+
+std::shared_ptr<const Secrets::Texts> Secrets::texts() const {
+  const std::lock_guard lock(mutex_);
+  return texts_;
+}
+
+bool Secrets::may_be_in(std::string_view text) const {
+  const size_t shortest = shortest_.load(std::memory_order_acquire);
+  if (text.size() < shortest) return false;
+  const auto texts = this->texts();
+  for (size_t at = 0; at + shortest <= text.size(); ++at)
+    if (texts->beginnings.test(two_bytes(text.data() + at))) return true;
+  return false;
 }
 
 std::string Secrets::redact(std::string_view text) const {
-  if (!fits_into(text.size())) return std::string(text);
-  const std::shared_ptr<const Texts> texts = [this] {
-    const std::lock_guard lock(mutex_);
-    return texts_;
-  }();
+  if (!may_be_in(text)) return std::string(text);
+  const auto known = texts();
+  const std::vector<std::string>& all = known->all;
   constexpr size_t kNone = std::numeric_limits<size_t>::max();
   const auto find = [&](size_t secret, size_t from) {
-    const std::string& needle = (*texts)[secret];
+    const std::string& needle = all[secret];
     if (from + needle.size() > text.size()) return kNone;
     const void* hit = memmem(text.data() + from, text.size() - from, needle.data(), needle.size());
     return hit == nullptr ? kNone
@@ -68,11 +86,11 @@ std::string Secrets::redact(std::string_view text) const {
 
   // Almost every text has none.
   bool any = false;
-  for (size_t i = 0; i < texts->size() && !any; ++i) any = find(i, 0) != kNone;
+  for (size_t i = 0; i < all.size() && !any; ++i) any = find(i, 0) != kNone;
   if (!any) return std::string(text);
 
   // Where each secret stands next. Every search goes on where the last one ended, so each secret reads the text once.
-  std::vector<size_t> next(texts->size());
+  std::vector<size_t> next(all.size());
   for (size_t i = 0; i < next.size(); ++i) next[i] = find(i, 0);
 
   std::string redacted;
@@ -87,8 +105,8 @@ std::string Secrets::redact(std::string_view text) const {
       grew = false;
       for (size_t i = 0; i < next.size(); ++i) {
         while (next[i] != kNone && (next[i] < end || next[i] == first)) {
-          end = std::max(end, next[i] + (*texts)[i].size());
-          next[i] = find(i, next[i] + (*texts)[i].size());
+          end = std::max(end, next[i] + all[i].size());
+          next[i] = find(i, next[i] + all[i].size());
           grew = true;
         }
       }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <bitset>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -28,12 +29,17 @@ class Secrets {
   std::string redact(std::string_view text) const;
   // Whether there is nothing to redact.
   bool empty() const { return shortest_.load(std::memory_order_acquire) == kNothing; }
-  // Whether a text of this size has room for one; most of what is told of a task has not.
-  bool fits_into(size_t size) const { return size >= shortest_.load(std::memory_order_acquire); }
+  // Whether there may be one in the text: true also for a few that have none. Costs little, for what is told of each task.
+  bool may_be_in(std::string_view text) const;
 
  private:
-  using Texts = std::vector<std::string>;  // longest first, each once
+  struct Texts {
+    std::vector<std::string> all;             // longest first, each once
+    std::bitset<size_t{1} << 16> beginnings;  // their first two bytes
+  };
   static constexpr size_t kNothing = std::numeric_limits<size_t>::max();
+  std::shared_ptr<const Texts> texts() const;
+
   mutable std::mutex mutex_;
   std::shared_ptr<const Texts> texts_ = std::make_shared<const Texts>();
   std::atomic<size_t> shortest_ = kNothing;

@@ -199,13 +199,16 @@ namespace {
 // How many bytes of ASCII without NUL there are at the front; nearly all texts are nothing else.
 size_t ascii_front(std::string_view text) {
   constexpr uint64_t kHigh = 0x8080808080808080, kOnes = 0x0101010101010101;
-  size_t at = 0;
-  for (; at + 8 <= text.size(); at += 8) {
+  const auto plain = [&](size_t from) {
     uint64_t eight = 0;
-    std::memcpy(&eight, text.data() + at, 8);
+    std::memcpy(&eight, text.data() + from, 8);
     // Of ASCII only a NUL borrows.
-    if (((eight | (eight - kOnes)) & kHigh) != 0) break;
-  }
+    return ((eight | (eight - kOnes)) & kHigh) == 0;
+  };
+  size_t at = 0;
+  while (at + 8 <= text.size() && plain(at)) at += 8;
+  // The last eight overlap those before.
+  if (at > 0 && at + 8 > text.size() && plain(text.size() - 8)) return text.size();
   while (at < text.size() && static_cast<signed char>(text[at]) > 0) ++at;
   return at;
 }
