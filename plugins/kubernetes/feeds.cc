@@ -104,7 +104,7 @@ void PodFeed::sort() {
   std::sort(order.begin(), order.end(), [](const Pod* a, const Pod* b) {
     return support::natural_compare(a->name, b->name) < 0;
   });
-  std::vector<Pod> sorted;
+  Pods sorted;
   sorted.reserve(order.size());
   places_.clear();
   for (const Pod* pod : order)
@@ -113,7 +113,7 @@ void PodFeed::sort() {
   sorted_ = true;
 }
 
-const std::vector<Pod>& PodFeed::pods() {
+const Pods& PodFeed::pods() {
   if (!sorted_) sort();
   return pods_;
 }

@@ -77,7 +77,7 @@ class PodFeed : public Feed {
   // Holds from the next list on.
   void select(Selector selector) { selector_ = std::move(selector); }
   // As they are, in natural order of name, as the core ranks: it need not sort them again. Good until the next list or event.
-  const std::vector<Pod>& pods();
+  const Pods& pods();
 
  protected:
   sdk::Result<bool> take(Event& event) override;
@@ -91,7 +91,7 @@ class PodFeed : public Feed {
   sdk::Call& call_;
   Selector selector_;
   size_t listed_size_ = 0;  // of the texts of the last list
-  std::vector<Pod> pods_;
+  Pods pods_;
   std::unordered_map<std::string, size_t> places_;  // of pods_, by full name
   bool sorted_ = false;
 };

@@ -17,7 +17,7 @@
 namespace muster::kubernetes {
 
 // The pods of one job, by selector in the order of the selectors.
-using SelectedPods = std::vector<const std::vector<Pod>*>;
+using SelectedPods = std::vector<const Pods*>;
 
 // A text that most members do not have, for the price of a pointer.
 class RareText {

@@ -106,7 +106,7 @@ Selector ObjectFinder::selector(const Plan& plan) const {
   return {plan.selector, pointer_of(finder_)};
 }
 
-sdk::Result<Placed> ObjectFinder::place(const Plan& plan, const std::vector<Pod>& pods,
+sdk::Result<Placed> ObjectFinder::place(const Plan& plan, const Pods& pods,
                                         const Judge& judge) const {
   return place_pods(finder_, options_.object, plan, pods, options_.as_job, judge);
 }

@@ -43,8 +43,7 @@ class ObjectFinder {
   // Of its pods.
   Selector selector(const Plan& plan) const;
   // The pods in their places; `pods` outlives what comes of it.
-  sdk::Result<Placed> place(const Plan& plan, const std::vector<Pod>& pods,
-                            const Judge& judge) const;
+  sdk::Result<Placed> place(const Plan& plan, const Pods& pods, const Judge& judge) const;
   // Those as members; strangers are told in warnings.
   sdk::Result<ObjectMembers> members(const Plan& plan, Placed placed) const;
   // The command with which a person looks at the object.

@@ -24,7 +24,7 @@ class Placing {
   Placing(const Finder& finder, const std::string& name, const Plan& plan, const Judge& judge)
       : finder_(finder), name_(name), plan_(plan), judge_(judge), seats_(plan.roles.size()) {}
 
-  sdk::Result<Placed> place(const std::vector<Pod>& pods, const std::string& as_job) {
+  sdk::Result<Placed> place(const Pods& pods, const std::string& as_job) {
     for (const Pod& pod : pods) attempt_ = std::max(attempt_, pod.attempt);
     for (const Pod& pod : pods) seat(pod);
     int64_t offset = 0;
@@ -181,8 +181,7 @@ class Placing {
 }  // namespace
 
 sdk::Result<Placed> place_pods(const Finder& finder, const std::string& name, const Plan& plan,
-                               const std::vector<Pod>& pods, const std::string& as_job,
-                               const Judge& judge) {
+                               const Pods& pods, const std::string& as_job, const Judge& judge) {
   return Placing(finder, name, plan, judge).place(pods, as_job);
 }
 

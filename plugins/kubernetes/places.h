@@ -24,7 +24,6 @@ struct Placed {
 // says; of several the one that counts (counts_before); a role without indices has as many as it is to have, the ones that
 // count first, and the core ranks them by name. INVALID_ARGUMENT when as_job has a role without indices.
 sdk::Result<Placed> place_pods(const Finder& finder, const std::string& name, const Plan& plan,
-                               const std::vector<Pod>& pods, const std::string& as_job,
-                               const Judge& judge);
+                               const Pods& pods, const std::string& as_job, const Judge& judge);
 
 }  // namespace muster::kubernetes

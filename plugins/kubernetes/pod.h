@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "plugins/kubernetes/page_allocator.h"
 #include "plugins/kubernetes/text_arena.h"
 
 namespace muster::kubernetes {
@@ -84,10 +85,12 @@ struct Pod {
   const Trouble& trouble() const;
 };
 
+using Pods = std::vector<Pod, PageAllocator<Pod>>;
+
 // Pods with their texts. Moving it leaves every Text where it is.
 struct PodList {
   TextArena texts;
-  std::vector<Pod> pods;
+  Pods pods;
   std::string
       version;  // its resourceVersion, from which a watch goes on; all pages of a list have one
 

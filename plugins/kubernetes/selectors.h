@@ -13,7 +13,7 @@
 
 namespace muster::kubernetes {
 
-using PodsBySelector = std::map<std::string, const std::vector<Pod>*>;
+using PodsBySelector = std::map<std::string, const Pods*>;
 
 // The jobs of the options, in their order; `lists` has every selector, and outlives the members. INVALID_ARGUMENT: a pod is in
 // two jobs. NOT_FOUND: no pod for any of them.

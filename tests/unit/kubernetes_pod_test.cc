@@ -181,3 +181,22 @@ TEST_CASE("a time is what the server writes, and nothing else") {
         "2026-01-00T12:00:00Z", "2026-01-31T12:00:00.5Z", "2026-01-3xT12:00:00Z"})
     CHECK_FALSE(parse_time(wrong).has_value());
 }
+
+TEST_CASE("the pods of a long list stay as they are while it grows, and where it goes") {
+  PodList list;
+  for (int32_t n = 0; n < 20000; ++n) {
+    Pod& pod = list.pods.emplace_back();
+    pod.index = n;
+    pod.name = list.texts.add("worker-" + std::to_string(n));
+  }
+  const Pods copy = list.pods;
+  const PodList moved = std::move(list);
+  const auto sum = [](const Pods& pods) {
+    int64_t all = 0;
+    for (const Pod& pod : pods)
+      if (pod.name == "worker-" + std::to_string(pod.index)) all += pod.index;
+    return all;
+  };
+  CHECK(sum(moved.pods) == 199990000);
+  CHECK(sum(copy) == 199990000);
+}
