@@ -8,6 +8,7 @@
 
 #include "tools/muster/completion.h"
 #include "tools/muster/options.h"
+#include "tools/muster/templates.h"
 #include "tools/muster/terminal.h"
 #include "tools/muster/usage.h"
 
@@ -196,7 +197,8 @@ int run(int argc, char** argv) {
   add_command(*config, "schema", "print the JSON Schema of muster.yaml, for editors", status,
               [] { return muster_command::config_schema(); });
 
-  CLI::App* plugins = app.add_subcommand("plugins", "look at plugins without running them");
+  CLI::App* plugins =
+      app.add_subcommand("plugins", "look at plugins without running them, or begin one");
   plugins->require_subcommand(1);
   CLI::App* list =
       add_command(*plugins, "list", "every plugin that is found, and why some cannot be used",
@@ -208,6 +210,18 @@ int run(int argc, char** argv) {
   describe->footer(
       "Examples:\n  muster plugins describe kubernetes\n  muster plugins describe "
       "./libmuster-roster.so");
+  CLI::App* fresh = add_command(*plugins, "new", "write a new backend, to be changed", status,
+                                [&] { return muster_command::plugins_new(options); });
+  fresh->add_option("NAME", options.name, "what users will write as `backend:`")->required();
+  const auto languages = muster_command::template_languages();
+  fresh->add_option("--lang", options.language, "its language")
+      ->required()
+      ->type_name("LANGUAGE")
+      ->check(CLI::IsMember(std::vector<std::string>(languages.begin(), languages.end())));
+  fresh->add_option("--dir", options.directory, "the folder to be made; default: ./NAME")
+      ->type_name("DIR");
+  fresh->footer("Example:\n  muster plugins new my_rack --lang cpp");
+  add_talk(*fresh, options);
   CLI::App* path = add_command(*plugins, "path", "where plugins are looked for", status,
                                [&] { return muster_command::plugins_path(options); });
   for (CLI::App* command : {list, describe, path}) {

@@ -30,6 +30,8 @@ struct Options {
   bool watch = false;                   // permissions: for a watch as well
   std::string members = "10,100,1000";  // plan: how many are found, apart by commas
   std::string name;                     // of a plugin, a shell
+  std::string language;                 // plugins new
+  std::string directory;                // plugins new: where to; "" is ./NAME
   std::string interval;                 // watch: between two questions to a source without a stream
   std::string write;                    // watch: the file that has the newest answer
   bool until_complete = false;          // watch: to the first complete answer
@@ -53,6 +55,7 @@ int config_schema();
 int plugins_list(const Options& options);
 int plugins_describe(const Options& options);
 int plugins_path(const Options& options);
+int plugins_new(const Options& options);
 int version();
 
 }  // namespace muster_command

@@ -27,6 +27,7 @@
 #include <muster/http.h>
 #include <muster/plugin.h>
 #include <muster/process.h>
+#include <muster/plugin_result.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -35,58 +36,10 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace muster {
 namespace sdk {
-
-/** Why something failed: one of MUSTER_E_*, words for the user, and facts by the keys of add_detail. */
-struct Failure {
-  int32_t code = MUSTER_E_UNKNOWN;
-  std::string message;  // empty: the core has been told already, by a service or a refused push
-  std::vector<std::pair<std::string, std::string>> details;
-
-  /** Adds a fact, to build a failure in one statement. */
-  Failure&& with(std::string key, std::string value) && {
-    details.emplace_back(std::move(key), std::move(value));
-    return std::move(*this);
-  }
-};
-
-/** A value, or the failure in its place. Asking for the one that is not there throws. */
-template <typename T>
-class [[nodiscard]] Result {
- public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
-  Result(Failure failure) : state_(std::in_place_index<1>, std::move(failure)) {}
-
-  explicit operator bool() const { return state_.index() == 0; }
-  T& operator*() & { return std::get<0>(state_); }
-  const T& operator*() const& { return std::get<0>(state_); }
-  T&& operator*() && { return std::get<0>(std::move(state_)); }
-  T* operator->() { return &std::get<0>(state_); }
-  const T* operator->() const { return &std::get<0>(state_); }
-  const Failure& failure() const& { return std::get<1>(state_); }
-  Failure&& failure() && { return std::get<1>(std::move(state_)); }
-
- private:
-  std::variant<T, Failure> state_;
-};
-
-/** Success, or a failure. */
-class [[nodiscard]] Status {
- public:
-  Status() = default;
-  Status(Failure failure) : failure_(std::move(failure)) {}
-
-  explicit operator bool() const { return !failure_; }
-  const Failure& failure() const& { return *failure_; }
-  Failure&& failure() && { return *std::move(failure_); }
-
- private:
-  std::optional<Failure> failure_;
-};
 
 /** What the core lends for as long as the resolver lives. A copy is the same host. [thread-safe] */
 class Host {
@@ -114,6 +67,32 @@ class Host {
                                          reason, sizeof reason) == MUSTER_OK)
       return std::nullopt;
     return std::string(reason);
+  }
+  /**
+   * Options by JSON pointer, for a class that would rather not parse their JSON: nothing where none is given, or one of another
+   * type. Texts live until destroy.
+   */
+  std::optional<std::string_view> text_option(const char* pointer) const {
+    const auto* options = service<muster_options_v1>(MUSTER_OPTIONS_V1);
+    const char* value = nullptr;
+    uint64_t size = 0;
+    if (options == nullptr || options->get_text(host_, pointer, &value, &size) != MUSTER_OK)
+      return std::nullopt;
+    return std::string_view(value, size);
+  }
+  std::optional<int64_t> integer_option(const char* pointer) const {
+    const auto* options = service<muster_options_v1>(MUSTER_OPTIONS_V1);
+    int64_t value = 0;
+    if (options == nullptr || options->get_integer(host_, pointer, &value) != MUSTER_OK)
+      return std::nullopt;
+    return value;
+  }
+  std::optional<bool> boolean_option(const char* pointer) const {
+    const auto* options = service<muster_options_v1>(MUSTER_OPTIONS_V1);
+    int32_t value = 0;
+    if (options == nullptr || options->get_boolean(host_, pointer, &value) != MUSTER_OK)
+      return std::nullopt;
+    return value != 0;
   }
   /** Tells the core of a failure and returns its code; what the entry functions below end with. */
   int32_t fail(muster_error* error, const Failure& failure) const {
@@ -161,6 +140,18 @@ struct Planned {
 struct PermissionsRequest {
   std::string_view principal;
   bool watch = false;
+};
+
+/** What most requests need of muster_http_request_v1, whose zeroes mean the same. */
+struct Request {
+  std::string method = "GET";
+  std::string url;
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string body;
+  std::string purpose;  // in a few words, for `muster explain`
+  uint64_t flags = 0;
+  uint64_t maximum_body_size = 0;
+  int64_t timeout_ns = 0;
 };
 
 /** A response; frees what it holds when it goes, which is before the call ends. */
@@ -372,6 +363,33 @@ class Call {
     const int32_t code = http->send(call_, &request, response.get(), error_);
     if (code != MUSTER_OK) return Failure{code, "", {}};
     return response;
+  }
+  Result<Response> send(const Request& request) const {
+    std::vector<muster_http_header_v1> headers;
+    for (const auto& [name, value] : request.headers)
+      headers.push_back({name.c_str(), value.data(), value.size()});
+    muster_http_request_v1 table = {};
+    table.struct_size = sizeof table;
+    table.flags = request.flags;
+    table.method = request.method.c_str();
+    table.url = request.url.data();
+    table.url_size = request.url.size();
+    table.headers = headers.data();
+    table.header_count = headers.size();
+    table.body = request.body.data();
+    table.body_size = request.body.size();
+    table.maximum_body_size = request.maximum_body_size;
+    table.purpose = request.purpose.empty() ? nullptr : request.purpose.c_str();
+    table.timeout_ns = request.timeout_ns;
+    return send(table);
+  }
+  /** Waits; fails with CANCELLED or DEADLINE_EXCEEDED as soon as the call ends earlier. */
+  Status sleep(int64_t duration_ns) const {
+    const auto* clock = host_.service<muster_clock_v1>(MUSTER_CLOCK_V1);
+    if (clock == nullptr) return missing_service(MUSTER_CLOCK_V1);
+    const int32_t code = clock->sleep_ns(call_, duration_ns);
+    if (code == MUSTER_OK) return {};
+    return Failure{code, "the call ended while it waited", {}};
   }
   /** Whether a program may be lent the launcher's terminal. */
   bool has_terminal() const {

@@ -1,14 +1,15 @@
 /*
- * Backend "roster": the members of a cluster from a text file. A whole backend in one file, from
- * <muster/plugin.h> alone; copy the folder and make it yours.
+ * Backend "roster": the members of one job from a list over HTTP. A whole backend from <muster/plugin.h> and
+ * <muster/http.h> alone; make it yours.
  *
- *   # job index name address
- *   worker 0 node-a 10.0.0.1:8470
- *   worker 1 node-b [fd00::2]:8470
- *   worker 2 node-c - powered off since Monday
+ *   # name address, or name - and why it has none
+ *   node-1 10.0.0.1:8470
+ *   node-2 [fd00::2]:8470
+ *   node-3 - powered off since Monday
  *
- * A line whose address is "-" is a member that should be there and is not; the rest of it says why.
+ * The core ranks the members by natural order of their names. A member without an address keeps its rank.
  */
+#include <muster/http.h>
 #include <muster/plugin.h>
 
 #include <stdio.h>
@@ -16,75 +17,110 @@
 #include <string.h>
 
 /* What is known without running any of this. The options arrive checked against their schema. */
+/* clang-format off */
 MUSTER_DESCRIPTOR({
-  "name" : "roster",
-  "version" : "1.0.0",
-  "abi" : {"major" : 1, "minor" : 0},
-  "description" : "Members from a roster file: one line 'job index name address' for each.",
-  "options" : {
-    "type" : "object",
-    "additionalProperties" : false,
-    "required" : ["path"],
-    "properties" : {
-      "path" : {"type" : "string", "description" : "the roster; '~/' is the user's home"},
-      "identity_variable" : {
-        "type" : "string",
-        "default" : "HOSTNAME",
-        "description" : "environment variable that holds the name of this process's own member"
-      }
+  "name": "roster",
+  "version": "1.0.0",
+  "abi": {"major": 1, "minor": 0},
+  "description": "The members of one job from a list over HTTP: a line 'name address' for each.",
+  "license": "Apache-2.0",
+  "services": ["muster.options/1", "muster.http/1", "muster.environment/1", "muster.address/1", "muster.clock/1"],
+  "extensions": ["muster.watch/1"],
+  "options": {
+    "type": "object",
+    "additionalProperties": false,
+    "required": ["url"],
+    "properties": {
+      "url": {"type": "string", "pattern": "^https?://", "description": "Where the list is."},
+      "job": {"type": "string", "minLength": 1, "default": "worker", "description": "The job of the members."},
+      "port": {"type": "integer", "minimum": 1, "maximum": 65535, "description": "The port of members whose address has none."},
+      "token": {"type": "string", "minLength": 1, "writeOnly": true, "description": "Sent as 'Authorization: Bearer'."},
+      "identity_variable": {"type": "string", "minLength": 1, "default": "HOSTNAME", "description": "The environment variable that has the name of this process's own member."},
+      "poll_seconds": {"type": "integer", "minimum": 1, "maximum": 3600, "default": 5, "description": "How often a watch asks whether the list has changed."}
     }
-  },
-  "services" : [ "muster.options/1", "muster.environment/1", "muster.address/1" ],
-  "license" : "Apache-2.0"
+  }
 })
+/* clang-format on */
 
-/* State of one configured resolver. The texts belong to the core and live until destroy. */
-struct muster_resolver {
-  const muster_host_v1 *host;
-  const muster_environment_v1 *environment;
-  const muster_address_v1 *address;
-  const char *path;
-  const char *identity_variable;
-};
-
-static int32_t create(const muster_host_v1 *host, const char *options, uint64_t options_size,
-                      muster_resolver **resolver, muster_error *error) {
-  const muster_options_v1 *reader = host->get_service(host, MUSTER_OPTIONS_V1);
-  const muster_environment_v1 *environment = host->get_service(host, MUSTER_ENVIRONMENT_V1);
-  const muster_address_v1 *address = host->get_service(host, MUSTER_ADDRESS_V1);
-  uint64_t size;
-  (void)options; /* the same as JSON text, for those who have a parser */
-  (void)options_size;
-  if (reader == NULL || environment == NULL || address == NULL) {
-    return host->set_error(error, MUSTER_E_UNIMPLEMENTED,
-                           "this muster lacks a service that roster needs", MUSTER_NUL_TERMINATED);
-  }
-  struct muster_resolver *self = calloc(1, sizeof *self);
-  if (self == NULL) {
-    return host->set_error(error, MUSTER_E_RESOURCE_EXHAUSTED, "out of memory",
-                           MUSTER_NUL_TERMINATED);
-  }
-  self->host = host;
-  self->environment = environment;
-  self->address = address;
-  /* Both are there and are texts: the schema says so. Here, nothing is read yet (MP-19). */
-  if (reader->get_text(host, "/path", &self->path, &size) != MUSTER_OK ||
-      reader->get_text(host, "/identity_variable", &self->identity_variable, &size) != MUSTER_OK) {
-    free(self);
-    return host->set_error(error, MUSTER_E_INVALID_ARGUMENT, "roster needs the option 'path'",
-                           MUSTER_NUL_TERMINATED);
-  }
-  *resolver = self;
-  return MUSTER_OK;
-}
-
-static void destroy(muster_resolver *self) { free(self); }
+#define SECOND INT64_C(1000000000)
+#define LINE "a line is 'name address', or 'name -' and why it has none"
 
 /* A text that ends where it says. */
 struct text {
   const char *data;
   uint64_t size;
 };
+
+/* One configured resolver. The texts of the options are the core's and live until destroy. */
+struct muster_resolver {
+  const muster_host_v1 *host;
+  const muster_http_v1 *http;
+  const muster_environment_v1 *environment;
+  const muster_address_v1 *address;
+  const muster_clock_v1 *clock;
+  struct text url, job, token; /* no token: size 0 */
+  const char *identity_variable;
+  int64_t port; /* 0: none */
+  int64_t poll_seconds;
+  char *authorization; /* "Bearer ...", or NULL */
+};
+
+static int32_t fail(muster_resolver *self, muster_error *error, int32_t code, const char *message) {
+  return self->host->set_error(error, code, message, MUSTER_NUL_TERMINATED);
+}
+
+static void destroy(muster_resolver *self) {
+  if (self == NULL) return;
+  free(self->authorization);
+  free(self);
+}
+
+/* Takes the options; nothing is read or asked here (MP-19). */
+static int32_t create(const muster_host_v1 *host, const char *options, uint64_t options_size,
+                      muster_resolver **resolver, muster_error *error) {
+  const muster_options_v1 *reader = host->get_service(host, MUSTER_OPTIONS_V1);
+  uint64_t size;
+  (void)options; /* the same as JSON text, for those who have a parser */
+  (void)options_size;
+  muster_resolver *self = calloc(1, sizeof *self);
+  if (self == NULL)
+    return host->set_error(error, MUSTER_E_RESOURCE_EXHAUSTED, "out of memory",
+                           MUSTER_NUL_TERMINATED);
+  self->host = host;
+  self->http = host->get_service(host, MUSTER_HTTP_V1);
+  self->environment = host->get_service(host, MUSTER_ENVIRONMENT_V1);
+  self->address = host->get_service(host, MUSTER_ADDRESS_V1);
+  self->clock = host->get_service(host, MUSTER_CLOCK_V1);
+  int32_t code = MUSTER_OK;
+  if (reader == NULL || self->http == NULL || self->environment == NULL || self->address == NULL ||
+      self->clock == NULL) {
+    code =
+        fail(self, error, MUSTER_E_UNIMPLEMENTED, "this muster lacks a service that roster needs");
+  } else if (reader->get_text(host, "/url", &self->url.data, &self->url.size) != MUSTER_OK ||
+             reader->get_text(host, "/job", &self->job.data, &self->job.size) != MUSTER_OK ||
+             reader->get_text(host, "/identity_variable", &self->identity_variable, &size) !=
+                 MUSTER_OK ||
+             reader->get_integer(host, "/poll_seconds", &self->poll_seconds) != MUSTER_OK) {
+    /* The schema requires it or has a default for it, so only a broken core comes here. */
+    code = fail(self, error, MUSTER_E_INVALID_ARGUMENT, "an option is not there");
+  } else {
+    reader->get_integer(host, "/port", &self->port); /* stays 0 where it is not given */
+    reader->get_text(host, "/token", &self->token.data, &self->token.size);
+    if (self->token.size > 0) {
+      self->authorization = malloc(self->token.size + sizeof "Bearer ");
+      if (self->authorization == NULL)
+        code = fail(self, error, MUSTER_E_RESOURCE_EXHAUSTED, "out of memory");
+      else
+        sprintf(self->authorization, "Bearer %s", self->token.data);
+    }
+  }
+  if (code != MUSTER_OK) {
+    destroy(self);
+    return code;
+  }
+  *resolver = self;
+  return MUSTER_OK;
+}
 
 /* Takes the next word off a line; an empty one when there is none. */
 static struct text take_word(struct text *line) {
@@ -96,107 +132,187 @@ static struct text take_word(struct text *line) {
   return word;
 }
 
-static int is(struct text word, const char *what) {
-  return word.size == strlen(what) && memcmp(word.data, what, word.size) == 0;
+/* Says which line of the list is wrong, why, and what a line looks like. */
+static int32_t fail_at(muster_resolver *self, muster_error *error, int number, const char *why) {
+  char message[2048];
+  snprintf(message, sizeof message, "%.1000s:%d: %.700s; " LINE, self->url.data, number, why);
+  return fail(self, error, MUSTER_E_DATA_LOSS, message);
 }
 
-/* Says which line is wrong, why, and what it should look like. */
-static int32_t fail_at(muster_resolver *self, muster_error *error, int number, const char *what) {
-  char message[1024];
-  snprintf(message, sizeof message,
-           "%.300s:%d: %s; write 'job index name address', or '-' and a reason as the address",
-           self->path, number, what);
-  return self->host->set_error(error, MUSTER_E_DATA_LOSS, message, MUSTER_NUL_TERMINATED);
-}
-
-/* Pushes the member of one line. What the core would refuse is a fault of the file, so it is told with its line. */
+/* Pushes the member of one line. What the core would refuse is a fault of the list, so it is told with its line. */
 static int32_t push_line(muster_resolver *self, const muster_call_v1 *call, muster_error *error,
                          struct text line, int number, struct text own_name) {
-  const struct text job = take_word(&line);
-  if (job.size == 0 || *job.data == '#') return MUSTER_OK;
-  const struct text index_word = take_word(&line);
+  for (uint64_t n = 0; n < line.size; ++n)
+    if (line.data[n] != '\t' && (line.data[n] < ' ' || line.data[n] > '~'))
+      return fail_at(self, error, number, "there is a byte that is no printable ASCII");
   const struct text name = take_word(&line);
+  if (name.size == 0 || *name.data == '#') return MUSTER_OK;
   const struct text address = take_word(&line);
-  char *end = NULL;
-  const int64_t index = index_word.size > 0 ? strtoll(index_word.data, &end, 10) : -1;
-  if (end != index_word.data + index_word.size || index < 0) {
-    return fail_at(self, error, number, "the index is not a number from 0");
-  }
   if (address.size == 0) return fail_at(self, error, number, "there is no address");
 
   int32_t code;
-  if (is(address, "-")) {
-    while (line.size > 0 && *line.data == ' ') ++line.data, --line.size;
+  if (address.size == 1 && *address.data == '-') {
+    while (line.size > 0 && (*line.data == ' ' || *line.data == '\t')) ++line.data, --line.size;
     muster_missing_v1 missing = {0};
     missing.struct_size = sizeof missing;
-    missing.job = job.data;
-    missing.job_size = job.size;
-    missing.index = index;
+    missing.job = self->job.data;
+    missing.job_size = self->job.size;
+    missing.index = MUSTER_UNRANKED;
     missing.name = name.data;
     missing.name_size = name.size;
-    missing.reason = line.size > 0 ? line.data : "the roster gives no address";
+    missing.reason = line.size > 0 ? line.data : "the list has no address for it";
     missing.reason_size = line.size > 0 ? line.size : MUSTER_NUL_TERMINATED;
     code = call->add_missing(call, &missing);
   } else {
+    /* An address has its port, or gets the option's. Which of the two, the core knows; nobody looks for a colon. */
     char reason[512];
-    if (self->address->check(address.data, address.size, 0, reason, sizeof reason) != MUSTER_OK)
-      return fail_at(self, error, number, reason);
+    int64_t port = 0;
+    if (take_word(&line).size > 0) return fail_at(self, error, number, "there is a third word");
+    if (self->address->check(address.data, address.size, 0, reason, sizeof reason) != MUSTER_OK) {
+      port = self->port;
+      if (port == 0 || self->address->check(address.data, address.size, port, reason,
+                                            sizeof reason) != MUSTER_OK)
+        return fail_at(self, error, number, reason);
+    }
     muster_task_v1 task = {0};
     task.struct_size = sizeof task;
-    task.job = job.data;
-    task.job_size = job.size;
-    task.index = index;
+    task.job = self->job.data;
+    task.job_size = self->job.size;
+    task.index = MUSTER_UNRANKED;
     task.name = name.data;
     task.name_size = name.size;
-    task.address = address.data; /* its port is in it */
+    task.address = address.data;
     task.address_size = address.size;
+    task.port = port;
     code = call->add_task(call, &task);
   }
-  if (code != MUSTER_OK || own_name.size == 0 || own_name.size != name.size ||
-      memcmp(own_name.data, name.data, name.size) != 0) {
-    return code;
-  }
-  /* This process is that member. */
-  char evidence[256];
+  if (code != MUSTER_OK) return code; /* refused: the core has said why */
+
+  if (own_name.size != name.size || memcmp(own_name.data, name.data, name.size) != 0)
+    return MUSTER_OK;
+  char evidence[512];
   snprintf(evidence, sizeof evidence, "%.100s is '%.*s'", self->identity_variable,
-           (int)(name.size < 100 ? name.size : 100), name.data);
+           (int)(name.size < 300 ? name.size : 300), name.data);
   muster_identity_v1 identity = {0};
   identity.struct_size = sizeof identity;
-  identity.job = job.data;
-  identity.job_size = job.size;
-  identity.index = index;
+  identity.job = self->job.data;
+  identity.job_size = self->job.size;
+  identity.index = MUSTER_UNRANKED;
+  identity.name = name.data;
+  identity.name_size = name.size;
   identity.evidence = evidence;
   identity.evidence_size = MUSTER_NUL_TERMINATED;
   return call->set_identity(call, &identity);
 }
 
-/* Reads the roster anew at each call: nothing is kept between them. */
-static int32_t resolve(muster_resolver *self, const muster_call_v1 *call, muster_error *error) {
-  struct text roster;
-  /* Files and variables are asked of the core, so that a recorded resolve can be replayed (MP-14). */
-  int32_t code = self->environment->read_file(call, self->path, UINT64_C(64) << 20, 0, &roster.data,
-                                              &roster.size, error);
-  if (code != MUSTER_OK) return code; /* the core has filled the error */
-
+static int32_t push_list(muster_resolver *self, const muster_call_v1 *call, muster_error *error,
+                         struct text list) {
   struct text own_name = {"", 0};
+  /* The environment is asked of the core, so that a recorded resolve can be replayed (MP-14). */
   if (self->environment->get_variable(call, self->identity_variable, &own_name.data,
-                                      &own_name.size) != MUSTER_OK) {
-    own_name.size = 0; /* then this process is not known to be one of the members */
-  }
-  for (int number = 1; roster.size > 0; ++number) {
-    if (call->is_cancelled(call))
-      return self->host->set_error(error, MUSTER_E_CANCELLED, "cancelled while reading the roster",
-                                   MUSTER_NUL_TERMINATED);
-    const char *newline = memchr(roster.data, '\n', roster.size);
-    struct text line = {roster.data,
-                        newline == NULL ? roster.size : (uint64_t)(newline - roster.data)};
-    roster.size -= line.size + (newline == NULL ? 0 : 1);
-    roster.data += line.size + (newline == NULL ? 0 : 1);
+                                      &own_name.size) != MUSTER_OK)
+    own_name.size = 0; /* then it is not known which member this process is */
+  int32_t code = call->add_job(call, self->job.data, self->job.size); /* it may have no member */
+  for (int number = 1; code == MUSTER_OK && list.size > 0; ++number) {
+    const char *newline = memchr(list.data, '\n', list.size);
+    struct text line = {list.data, newline == NULL ? list.size : (uint64_t)(newline - list.data)};
+    list.data += line.size + (newline == NULL ? 0 : 1);
+    list.size -= line.size + (newline == NULL ? 0 : 1);
     if (line.size > 0 && line.data[line.size - 1] == '\r') --line.size;
-    code = push_line(self, call, error, line, number, own_name);
+    code = call->is_cancelled(call)
+               ? fail(self, error, MUSTER_E_CANCELLED, "cancelled while reading the list")
+               : push_line(self, call, error, line, number, own_name);
+  }
+  return code;
+}
+
+/* What a status other than 200 means. */
+static int32_t fail_with_status(muster_resolver *self, muster_error *error, int64_t status) {
+  char message[1200], number[24];
+  const char *hint = "";
+  int32_t code = MUSTER_E_FAILED_PRECONDITION;
+  if (status == 401) code = MUSTER_E_UNAUTHENTICATED, hint = "give or renew the option 'token'";
+  if (status == 403) code = MUSTER_E_PERMISSION_DENIED, hint = "the token may not read this list";
+  if (status == 404 || status == 410) code = MUSTER_E_NOT_FOUND, hint = "look at the option 'url'";
+  if (status == 429) code = MUSTER_E_RESOURCE_EXHAUSTED, hint = "ask less often";
+  if (status == 408 || status >= 500) code = MUSTER_E_UNAVAILABLE;
+  snprintf(message, sizeof message, "%.1000s answered with status %d", self->url.data, (int)status);
+  snprintf(number, sizeof number, "%d", (int)status);
+  fail(self, error, code, message);
+  self->host->add_detail(error, "http_status", number, MUSTER_NUL_TERMINATED);
+  if (*hint != '\0') self->host->add_detail(error, "hint", hint, MUSTER_NUL_TERMINATED);
+  return code;
+}
+
+/* Asks for the list, with an ETag only if it is another one. Fills `response` on MUSTER_OK alone; its status is 200 or 304. */
+static int32_t ask(muster_resolver *self, const muster_call_v1 *call, const char *etag,
+                   muster_http_response_v1 *response, muster_error *error) {
+  muster_http_header_v1 headers[2];
+  muster_http_request_v1 request = {0};
+  request.struct_size = sizeof request;
+  request.method = "GET";
+  request.url = self->url.data;
+  request.url_size = self->url.size;
+  request.headers = headers;
+  request.purpose = "the list of members";
+  request.timeout_ns = 30 * SECOND; /* a watch's call has no deadline to speak of */
+  if (self->authorization != NULL) {
+    headers[request.header_count].name = "Authorization";
+    headers[request.header_count].value = self->authorization;
+    headers[request.header_count++].value_size = MUSTER_NUL_TERMINATED;
+  }
+  if (etag[0] != '\0') {
+    headers[request.header_count].name = "If-None-Match";
+    headers[request.header_count].value = etag;
+    headers[request.header_count++].value_size = MUSTER_NUL_TERMINATED;
+  }
+  memset(response, 0, sizeof *response);
+  response->struct_size = sizeof *response;
+  int32_t code = self->http->send(call, &request, response, error);
+  if (code != MUSTER_OK) return code; /* the core has filled the error */
+  if (response->status == 200 || (response->status == 304 && etag[0] != '\0')) return MUSTER_OK;
+  code = fail_with_status(self, error, response->status);
+  self->http->release(call, response);
+  return code;
+}
+
+static int32_t resolve(muster_resolver *self, const muster_call_v1 *call, muster_error *error) {
+  muster_http_response_v1 response;
+  const int32_t code = ask(self, call, "", &response, error);
+  if (code != MUSTER_OK) return code;
+  const struct text list = {response.body, response.body_size};
+  return push_list(self, call, error, list); /* the response goes with the call */
+}
+
+/* Commits the list, and again whenever its ETag has changed. Without ETags the core had better ask resolve. */
+static int32_t watch(muster_resolver *self, const muster_call_v1 *call, muster_error *error) {
+  char etag[256] = "";
+  for (;;) {
+    muster_http_response_v1 response;
+    const char *value;
+    uint64_t size;
+    int32_t code = ask(self, call, etag, &response, error);
+    if (code != MUSTER_OK) return code;
+    if (response.status == 200) {
+      if (self->http->get_header(&response, "ETag", &value, &size) != MUSTER_OK ||
+          size >= sizeof etag)
+        return MUSTER_E_UNIMPLEMENTED;
+      memcpy(etag, value, size);
+      etag[size] = '\0';
+      const struct text list = {response.body, response.body_size};
+      code = push_list(self, call, error, list);
+      if (code == MUSTER_OK) code = call->commit(call);
+    }
+    self->http->release(call, &response); /* a watch would collect them */
+    if (code == MUSTER_OK) code = self->clock->sleep_ns(call, self->poll_seconds * SECOND);
+    if (code == MUSTER_E_CANCELLED) return fail(self, error, code, "the watch was cancelled");
     if (code != MUSTER_OK) return code;
   }
-  return MUSTER_OK;
+}
+
+static const void *get_extension(const char *id) {
+  static const muster_watch_v1 table = {sizeof table, watch};
+  return strcmp(id, MUSTER_WATCH_V1) == 0 ? &table : NULL;
 }
 
 static const muster_plugin_v1 plugin = {
@@ -208,8 +324,8 @@ static const muster_plugin_v1 plugin = {
     create,
     destroy,
     resolve,
-    NULL,
-    NULL,
+    NULL, /* interrupt: every wait here is a service's, which ends by itself */
+    get_extension,
 };
 
 /* The one symbol of the file. */

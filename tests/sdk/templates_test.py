@@ -1,0 +1,93 @@
+"""What `muster plugins new` writes, built as its own page says, outside of the tree and on what is installed, and asked."""
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+MUSTER = os.environ["MUSTER"]
+BUILD = os.environ["MUSTER_BUILD"]
+NAME = "gpu_lab"
+
+
+def blocks(page, language="sh"):
+    with open(page) as file:
+        return re.findall(rf"^```{language}\n(.*?)^```$", file.read(), re.MULTILINE | re.DOTALL)
+
+
+class Installed:
+    """What is installed, in a folder of its own: once for all tests."""
+
+    def __init__(self, folder):
+        subprocess.run(["meson", "install", "-C", BUILD, "--no-rebuild", "--quiet", "--destdir", folder], check=True, stdout=subprocess.DEVNULL)
+        found = [root for root, _, files in os.walk(folder) if "muster-plugin.pc" in files]
+        self.pkgconfig = found[0]
+        with open(os.path.join(self.pkgconfig, "muster-plugin.pc")) as file:
+            text = file.read()
+        self.prefix = folder + re.search(r"^prefix=(.*)$", text, re.MULTILINE)[1]
+        with open(os.path.join(self.pkgconfig, "muster-plugin.pc"), "w") as file:
+            file.write(re.sub(r"^prefix=.*$", "prefix=" + self.prefix, text, flags=re.MULTILINE))
+
+
+class Template(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.root = tempfile.mkdtemp(prefix="muster-sdk.")
+        cls.addClassCleanup(shutil.rmtree, cls.root)
+        cls.installed = Installed(os.path.join(cls.root, "installed"))
+
+    def new(self, language):
+        folder = os.path.join(self.root, self.id().split(".")[-1])
+        self.run_in(self.root, f"'{MUSTER}' plugins new {NAME} --lang {language} --dir '{folder}'")
+        for root, folders, files in os.walk(folder):
+            self.assertFalse([name for name in files if "roster" in name and "include" not in root])
+        return folder
+
+    def run_in(self, folder, script):
+        environment = {**os.environ, "MUSTER": MUSTER, "PATH": os.path.dirname(MUSTER) + ":" + os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1",
+                       "CMAKE_PREFIX_PATH": self.installed.prefix, "PKG_CONFIG_PATH": self.installed.pkgconfig}
+        run = subprocess.run(["bash", "-euc", script], cwd=folder, env=environment, text=True, timeout=240, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.assertEqual(run.returncode, 0, f"\n{script}\n{run.stdout}")
+        return run.stdout
+
+    def look_at(self, folder, file):
+        """It exports its entry and nothing else, and needs what every process has."""
+        said = self.run_in(folder, f"nm -D --defined-only --format=posix {file} | cut -d' ' -f1,2; objdump -p {file}")
+        self.assertEqual(re.findall(r"^(\S+) [A-Za-z]$", said, re.MULTILINE), ["muster_plugin_entry_v1"])
+        self.assertLessEqual(set(re.findall(r"NEEDED +(\S+)", said)),
+                             {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"})
+        described = self.run_in(folder, f"muster plugins describe {file}")
+        self.assertTrue(described.startswith(f"{NAME} 1.0.0\n"), described)
+
+    def test_c(self):
+        folder = self.new("c")
+        self.run_in(folder, blocks(os.path.join(folder, "README.md"))[0])
+        self.look_at(folder, f"./libmuster-{NAME}.so")
+        self.run_in(folder, "make clean && make CFLAGS='-std=c99 -pedantic -Wall -Wextra -Werror' && make check")
+
+    def test_cpp_by_cmake(self):
+        folder = self.new("cpp")
+        self.assertIn("2 tests", self.run_in(folder, blocks(os.path.join(folder, "README.md"))[0] + "echo 2 tests: $(ctest --test-dir build -N | tail -n 1)"))
+        self.look_at(folder, f"build/libmuster-{NAME}.so")
+
+    def test_cpp_by_pkg_config(self):
+        folder = self.new("cpp")
+        self.run_in(folder, blocks(os.path.join(folder, "README.md"))[1])
+        self.look_at(folder, f"build/libmuster-{NAME}.so")
+        self.run_in(folder, f"PLUGIN_DIR=$PWD/build python3 test_{NAME}.py")
+
+    def test_rust(self):
+        folder = self.new("rust")
+        build, test, _ = blocks(os.path.join(folder, "README.md"))
+        self.run_in(folder, build)
+        self.look_at(folder, f"./libmuster-{NAME}.so")
+        self.run_in(folder, test)
+        self.run_in(os.path.join(folder, "muster-plugin"), "cargo test --offline")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
