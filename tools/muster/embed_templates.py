@@ -17,7 +17,7 @@ def files(folder, verbatim=False):
     for name in sorted(os.listdir(folder)):
         path = os.path.join(folder, name)
         if os.path.isdir(path):
-            if name not in BUILT:
+            if name not in BUILT and not name.endswith(".egg-info"):
                 yield from files(path, verbatim or os.path.islink(path))
         elif not name.endswith((".so", ".o", ".pyc")) and name != "Cargo.lock":
             seen.append(path)
