@@ -1,12 +1,16 @@
 """What `muster plugins new` writes, built as its own page says, outside of the tree and on what is installed, and asked."""
+import functools
+import http.server
 import os
 import re
 import shutil
 import subprocess
 import tempfile
+import threading
 import unittest
 
 MUSTER = os.environ["MUSTER"]
+MUSTER_CHECK = os.environ["MUSTER_CHECK"]
 BUILD = os.environ["MUSTER_BUILD"]
 NAME = "gpu_lab"
 
@@ -14,6 +18,11 @@ NAME = "gpu_lab"
 def blocks(page, language="sh"):
     with open(page) as file:
         return re.findall(rf"^```{language}\n(.*?)^```$", file.read(), re.MULTILINE | re.DOTALL)
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *words):
+        pass
 
 
 class Installed:
@@ -55,13 +64,23 @@ class Template(unittest.TestCase):
         return run.stdout
 
     def look_at(self, folder, file):
-        """It exports its entry and nothing else, and needs what every process has."""
+        """It exports its entry and nothing else, needs what every process has, and keeps every duty."""
         said = self.run_in(folder, f"nm -D --defined-only --format=posix {file} | cut -d' ' -f1,2; objdump -p {file}")
         self.assertEqual(re.findall(r"^(\S+) [A-Za-z]$", said, re.MULTILINE), ["muster_plugin_entry_v1"])
         self.assertLessEqual(set(re.findall(r"NEEDED +(\S+)", said)),
                              {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"})
         described = self.run_in(folder, f"muster plugins describe {file}")
         self.assertTrue(described.startswith(f"{NAME} 1.0.0\n"), described)
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder))
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_address[1]}/members.txt"
+        try:
+            self.run_in(folder, f"muster resolve --plugin-dir $(dirname {file}) --backend {NAME} -O url={url} --record recording.yaml || [ $? -eq 10 ]")
+        finally:
+            server.shutdown()
+            server.server_close()
+        checked = self.run_in(folder, f"'{MUSTER_CHECK}' {file} --options '{{\"url\": \"{url}\"}}' --recording recording.yaml --quiet")
+        self.assertRegex(checked, r"\n\d+ passed, 0 failed, 0 skipped\n")
 
     def test_c(self):
         folder = self.new("c")

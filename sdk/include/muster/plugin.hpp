@@ -131,8 +131,8 @@ struct Planned {
   std::string_view request;
   int64_t least = 0;
   int64_t most = 0;
-  std::string_view reason;
-  std::string_view quota;  // empty: there is none
+  std::string_view reason = {};
+  std::string_view quota = {};  // empty: there is none
   int64_t quota_per_minute = 0;
 };
 

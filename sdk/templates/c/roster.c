@@ -296,7 +296,7 @@ static int32_t watch(muster_resolver *self, const muster_call_v1 *call, muster_e
     if (response.status == 200) {
       if (self->http->get_header(&response, "ETag", &value, &size) != MUSTER_OK ||
           size >= sizeof etag)
-        return MUSTER_E_UNIMPLEMENTED;
+        return fail(self, error, MUSTER_E_UNIMPLEMENTED, "the list has no ETag to watch it by");
       memcpy(etag, value, size);
       etag[size] = '\0';
       const struct text list = {response.body, response.body_size};
