@@ -13,7 +13,7 @@ from ._types import HttpRequest, HttpResponse, LogLevel, ProgramResult, StreamEn
 
 
 class Host:
-    """What is there between calls too."""
+    """What is there between calls too. `log` is for any thread, the rest for the one that runs the backend."""
 
     def __init__(self, connection: Connection, path: str) -> None:
         self._connection = connection
@@ -21,7 +21,7 @@ class Host:
         """Where the resolver stands in the config, for people: "cluster.merge[0]"."""
 
     def log(self, level: LogLevel, text: str) -> None:
-        """Writes to the launcher's log; never a secret (MP-17). Any thread may."""
+        """Writes to the launcher's log; never a secret (MP-17)."""
         self._connection.log(level, text)
 
     def check_address(self, address: str, port: int = 0) -> Optional[str]:

@@ -2,7 +2,7 @@
 """The frames of frames.proto: their numbers, and those that the core writes."""
 
 from dataclasses import dataclass, field
-from typing import List, Tuple, Union
+from typing import Callable, Dict, List, Tuple, Union
 
 from . import _wire
 from ._errors import Failure, Malformed
@@ -188,7 +188,7 @@ def _run(id: int, f: _wire.Fields) -> Run:
     )
 
 
-_PARSERS = {
+_PARSERS: Dict[int, Callable[[int, _wire.Fields], Incoming]] = {
     HELLO: lambda id, f: Hello(_wire.get_unsigned(f, 1), _wire.get_unsigned(f, 2), _wire.get_text(f, 3)),
     ANSWER: _answer,
     CREATE: lambda id, f: Create(id, _wire.get_text(f, 1), _wire.get_text(f, 2)),
