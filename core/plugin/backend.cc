@@ -145,13 +145,16 @@ class PluginBackend : public Backend {
   }
 
   bool can_watch() const override { return instance_->library().watch().watch != nullptr; }
-  BackendOutcome watch(std::shared_ptr<Session> session, const CancelToken& cancel,
+  BackendOutcome watch(std::shared_ptr<Session> session, int64_t interval_ns,
+                       const CancelToken& cancel,
                        std::function<void(BackendOutcome)> committed) override {
     const CancelToken own = cancel.child();
     const auto call = make_call(std::move(session), kNoDeadline_ns, own);
-    call->watch([raw = call.get(), give = std::move(committed)](BackendAnswer answer) {
-      give({std::move(answer), raw->take_requests()});
-    });
+    call->watch(
+        [raw = call.get(), give = std::move(committed)](BackendAnswer answer) {
+          give({std::move(answer), raw->take_requests()});
+        },
+        interval_ns);
     return run(call, instance_->library().watch().watch, cancel, own);
   }
 

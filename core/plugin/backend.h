@@ -68,10 +68,11 @@ class Backend {
   // Whether the plugin can keep an answer up to date by itself (muster.watch/1).
   virtual bool can_watch() const { return false; }
   // Gives `committed` each snapshot that the plugin commits, on a thread of the backend's, with the requests made since the one
-  // before. Returns when cancelled or when the plugin gives up, with the same promises as resolve; the answer is never good.
+  // before. `interval_ns`: between two questions, of a plugin that polls. Returns when cancelled or when the plugin gives up, with the same promises as resolve; the answer is never good.
   // kUnimplemented: this resolver cannot be watched. Needs can_watch().
   // NOLINTBEGIN(performance-unnecessary-value-param): whoever overrides it keeps them
-  virtual BackendOutcome watch(std::shared_ptr<Session> /*session*/, const CancelToken& /*cancel*/,
+  virtual BackendOutcome watch(std::shared_ptr<Session> /*session*/, int64_t /*interval_ns*/,
+                               const CancelToken& /*cancel*/,
                                std::function<void(BackendOutcome)> /*committed*/) {
     return {Error{Code::kUnimplemented, "this backend cannot be watched", {}}, {}};
   }

@@ -272,6 +272,7 @@ SinkCall::SinkCall(std::shared_ptr<Session> session, std::string path, std::stri
   table_.add_permission = Functions::add_permission;
   table_.set_grant = Functions::set_grant;
   table_.add_planned = Functions::add_planned;
+  if (this->session().mode() == Session::Mode::kLive) table_.flags = MUSTER_CALL_LIVE;
 }
 
 Checked SinkCall::add_permission(Permission permission) {

@@ -28,7 +28,10 @@ class SinkCall : public Call {
   const muster_call_v1* table() const { return &table_; }
 
   // Makes this the call of a watch: each snapshot that the plugin commits is given to `committed`, on the plugin's thread.
-  void watch(std::function<void(BackendAnswer)> committed) { committed_ = std::move(committed); }
+  void watch(std::function<void(BackendAnswer)> committed, int64_t interval_ns) {
+    committed_ = std::move(committed);
+    table_.interval_ns = interval_ns;
+  }
 
   // Makes this the call of muster.permissions/1: what the plugin says is kept for take_needs, once finish was good.
   void ask_needs() { needs_.emplace(); }

@@ -69,7 +69,7 @@ class LiveBackend::Keeper {
       const int64_t began_ns = monotonic_ns();
       BackendOutcome outcome =
           streams
-              ? backend_->watch(settings_.session(), stop_,
+              ? backend_->watch(settings_.session(), settings_.interval_ns, stop_,
                                 [this](BackendOutcome committed) { keep(std::move(committed)); })
               : backend_->resolve(settings_.session(), monotonic_ns() + settings_.timeout_ns,
                                   stop_);

@@ -2,15 +2,16 @@
 #include <fmt/format.h>
 
 #include <muster/plugin.hpp>
+#include <optional>
 
 #include "plugins/gce/compute.h"
 #include "plugins/gce/members.h"
-#include "plugins/gce/notices.h"
 #include "plugins/gce/options.h"
 #include "plugins/gce/planned.h"
 #include "plugins/support/google/metadata.h"
 #include "plugins/support/google/permissions.h"
 #include "plugins/support/google/place.h"
+#include "plugins/support/google/vm_watch.h"
 #include "plugins/support/text.h"
 
 namespace muster::gce {
@@ -19,6 +20,7 @@ namespace {
 using support::quote;
 using support::google::Credentials;
 using support::google::Metadata;
+using support::google::Notices;
 
 // clang-format off
 MUSTER_DESCRIPTOR({
@@ -84,13 +86,6 @@ MUSTER_DESCRIPTOR({
         },
         "default": "name"
       },
-      "watch_interval": {
-        "description": "Seconds between two questions for the members in a watch on a VM of Google Cloud, which hears of its own preemption at once. Elsewhere muster's own interval counts.",
-        "type": "integer",
-        "minimum": 1,
-        "maximum": 86400,
-        "default": 10
-      },
       "endpoint": {"description": "Base URL of the API with its path: https://compute.googleapis.com/compute/v1. For private endpoints and tests.", "type": "string", "pattern": "^https?://[^ ?#]+$"},
       "credentials": {
         "description": "default: Application Default Credentials. gcloud: the token of gcloud's own login. none: no token.",
@@ -143,40 +138,28 @@ class Gce {
     return {};
   }
 
-  // Where a metadata server tells what becomes of this VM: asks for the members again and again, and listens in between. What can be kept
-  // over the questions is found once, for what a call reads it keeps.
+  // What can be kept over the questions is found once, for what a call reads it keeps.
   sdk::Status watch(sdk::Call& call) {
-    Notices notices(call);
-    const sdk::Failure poll{
-        MUSTER_E_UNIMPLEMENTED, "nobody tells what becomes of this machine", {}};
-    if (!Metadata::expected(call) || !notices.possible()) return poll;
-    if (auto begun = notices.begin(); !begun) return begun;
-    notices.rest();
-    if (!notices.any()) return poll;
-    if (auto found = credentials_.find(call); !found) return found;
-    auto place = find_place(call);
-    if (!place) return std::move(place).failure();
-    const auto* clock = call.host().service<muster_clock_v1>(MUSTER_CLOCK_V1);
-    for (;;) {
-      const int64_t asked_ns = clock->monotonic_ns(call.get());
+    std::optional<Place> place;
+    const auto ask_again = [&]() -> sdk::Status {
+      if (!place) {
+        if (auto found = credentials_.find(call); !found) return found;
+        auto here = find_place(call);
+        if (!here) return std::move(here).failure();
+        place = *std::move(here);
+      }
       auto found = ask(*place, call);
       if (!found) return std::move(found).failure();
-      if (auto status = find_own_id(call); !status) return status;
-      const int64_t next_ns =
-          asked_ns + support::google::jittered_ns(options_.watch_interval * 1'000'000'000);
-      for (bool changed = true; changed;) {
-        Members members = found->members;
-        notices.tell(own_id_, members, call);
-        push(members, found->port, call);
-        say_identity(members, call);
-        call.commit();
-        if (call.refused()) return {};
-        auto heard = notices.listen(next_ns);
-        if (!heard) return std::move(heard).failure();
-        changed = *heard;
-      }
-      notices.rest();
-    }
+      known_ = *std::move(found);
+      return find_own_id(call);
+    };
+    const auto say = [&](const Notices& notices) {
+      Members members = known_->members;
+      tell(notices, members, call);
+      push(members, known_->port, call);
+      say_identity(members, call);
+    };
+    return support::google::watch_vm(watched_, ask_again, say, call);
   }
 
   sdk::Status permissions(sdk::Call& call, const sdk::PermissionsRequest& request) {
@@ -221,6 +204,19 @@ class Gce {
     }
     out.scope = zone.empty() ? "regions/" + options_.region : "zones/" + zone;
     return out;
+  }
+
+  // What is heard of this machine, of the member that it is.
+  void tell(const Notices& notices, Members& members, sdk::Call& call) const {
+    if (own_id_.empty()) return;
+    for (Member& member : members.members) {
+      if (!member.instance || member.instance->id != own_id_ || !member.missing.empty()) continue;
+      member.missing = notices.preempted();
+      if (!member.missing.empty()) continue;
+      member.maintenance = notices.maintenance();
+      if (const std::string warning = notices.warning(member.name); !warning.empty())
+        call.add_warning(warning);
+    }
   }
 
   void push(const Members& members, int64_t port, sdk::Call& call) const {
@@ -286,8 +282,10 @@ class Gce {
 
   Options options_;
   Credentials credentials_;
-  int managed_ = -1;    // whether the group is; -1: not known yet
-  std::string own_id_;  // of this machine, which it keeps
+  int managed_ = -1;            // whether the group is; -1: not known yet
+  std::string own_id_;          // of this machine, which it keeps
+  std::optional<Found> known_;  // the last, of a watch
+  support::google::Watched watched_;
 };
 
 }  // namespace

@@ -29,7 +29,6 @@ class Reader {
  private:
   simdjson::error_code option(std::string_view key, value& value) {
     if (key == "task_id") return value.get_int64().get(out_.task_id.emplace());
-    if (key == "watch_interval") return value.get_int64().get(out_.watch_interval);
     if (key == "port") return port(value);
     if (key == "interface") return interface(value);
     if (key == "rank") return rank(value);

@@ -46,8 +46,6 @@ struct Options {
   RankBy rank_by = RankBy::kName;
   std::string rank_key;  // of the label or the metadata
 
-  int64_t watch_interval = 10;  // seconds
-
   std::string endpoint;  // a base URL without a slash at its end; "": the universe's
   support::google::CredentialOptions credentials;
 

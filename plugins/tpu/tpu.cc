@@ -9,6 +9,7 @@
 #include "plugins/support/google/permissions.h"
 #include "plugins/support/google/place.h"
 #include "plugins/support/google/token.h"
+#include "plugins/support/google/vm_watch.h"
 #include "plugins/support/text.h"
 #include "plugins/tpu/api.h"
 #include "plugins/tpu/find.h"
@@ -24,6 +25,7 @@ namespace {
 using support::quote;
 using support::google::Credentials;
 using support::google::Metadata;
+using support::google::Notices;
 
 // clang-format off
 MUSTER_DESCRIPTOR({
@@ -93,6 +95,7 @@ class Tpu {
       : options_(std::move(options)), credentials_(options_.credentials) {}
 
   sdk::Status resolve(sdk::Call& call) {
+    place_.reset();
     auto source = find_source(options_, call);
     if (!source) return std::move(source).failure();
     call.host().log(MUSTER_LOG_DEBUG, fmt::format("tpu: {} says which TPU it is", source->said_by));
@@ -100,6 +103,30 @@ class Tpu {
     if (!answer) return std::move(answer).failure();
     push(*answer, options_, call);
     return {};
+  }
+
+  // What can be kept over the questions is found once, for what a call reads it keeps.
+  sdk::Status watch(sdk::Call& call) {
+    place_.reset();
+    auto source = find_source(options_, call);
+    if (!source) return std::move(source).failure();
+    const bool asked = source->kind == Source::Kind::kVm || source->kind == Source::Kind::kNodes ||
+                       source->kind == Source::Kind::kQueued;
+    // A watch has no deadline up to which READY and HEALTHY could be waited for.
+    if (!asked || options_.wait)
+      return sdk::Failure{MUSTER_E_UNIMPLEMENTED, "there is nothing to hear of in between", {}};
+    const auto ask_again = [&]() -> sdk::Status {
+      auto answer = find(*source, call);
+      if (!answer) return std::move(answer).failure();
+      known_ = *std::move(answer);
+      return {};
+    };
+    const auto say = [&](const Notices& notices) {
+      Answer answer = *known_;
+      tell(notices, answer);
+      push(answer, options_, call);
+    };
+    return support::google::watch_vm(watched_, ask_again, say, call);
   }
 
   sdk::Status permissions(sdk::Call& call, const sdk::PermissionsRequest& request) {
@@ -193,11 +220,14 @@ class Tpu {
 
   sdk::Result<Answer> of_the_api(const Source& source, const std::optional<TpuEnv>& env,
                                  sdk::Call& call) {
-    if (auto found = credentials_.find(call); !found) return std::move(found).failure();
-    auto place = find_place(source, call);
-    if (!place) return std::move(place).failure();
+    if (!place_) {
+      if (auto found = credentials_.find(call); !found) return std::move(found).failure();
+      auto place = find_place(source, call);
+      if (!place) return std::move(place).failure();
+      place_ = *std::move(place);
+    }
     Wanted wanted{source.names, source.zone, env ? env->zone : "", source.said_by};
-    Api api(credentials_, *place, call);
+    Api api(credentials_, *place_, call);
     const auto ask = [&]() -> sdk::Result<Answer> {
       const int64_t now = support::google::now_s(call);
       auto slices = source.kind == Source::Kind::kQueued ? find_queued(api, wanted, options_, now)
@@ -255,6 +285,20 @@ class Tpu {
     return own_env_.value_or(std::nullopt);
   }
 
+  // What is heard of this machine, of the worker that it is.
+  static void tell(const Notices& notices, Answer& answer) {
+    if (!answer.own) return;
+    Slice& slice = answer.slices[answer.own->slice];
+    if (answer.own->worker < 0 ||
+        answer.own->worker >= static_cast<int64_t>(slice.workers.size()) || !slice.missing.empty())
+      return;
+    Worker& worker = slice.workers[static_cast<size_t>(answer.own->worker)];
+    if (worker.missing.empty()) worker.missing = notices.preempted();
+    if (!worker.missing.empty()) return;
+    if (std::string warning = notices.warning(worker.name); !warning.empty())
+      slice.warnings.push_back(std::move(warning));
+  }
+
   static void say_who(const TpuEnv& env, Answer& answer) {
     for (size_t n = 0; n < answer.slices.size(); ++n) {
       const Slice& slice = answer.slices[n];
@@ -269,7 +313,10 @@ class Tpu {
   Options options_;
   Credentials credentials_;
   std::optional<Place> discovered_;
+  std::optional<Place> place_;  // of this call
   std::optional<std::optional<TpuEnv>> own_env_;
+  std::optional<Answer> known_;  // the last, of a watch
+  support::google::Watched watched_;
 };
 
 }  // namespace

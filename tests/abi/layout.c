@@ -77,7 +77,9 @@ AT(muster_call_v1, commit, 104);
 AT(muster_call_v1, add_permission, 112);
 AT(muster_call_v1, set_grant, 120);
 AT(muster_call_v1, add_planned, 128);
-SIZE(muster_call_v1, 136);
+AT(muster_call_v1, flags, 136);
+AT(muster_call_v1, interval_ns, 144);
+SIZE(muster_call_v1, 152);
 
 /* muster_permission_v1 */
 AT(muster_permission_v1, struct_size, 0);

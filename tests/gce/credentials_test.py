@@ -5,14 +5,9 @@ import subprocess
 import time
 import unittest
 
-from asking import ZONE, api_requests, ask, group, tls_world, world
+from asking import ZONE, api_requests, ask, group, metadata, tls_world, world
 
 MACHINE = f"  machine: {{instance: w-1, zone: {ZONE}}}\n"
-
-
-def metadata(sim):
-    """What puts a run onto the VM of the sim."""
-    return {"GCE_METADATA_HOST": sim.ready["url"].removeprefix("http://")}
 
 
 class Kinds(unittest.TestCase):

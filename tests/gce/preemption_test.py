@@ -1,15 +1,11 @@
 """A watch on a VM: what its metadata server says of its end is an event at once, and nothing else of that server's is."""
-import json
-import os
 import signal
-import subprocess
-import threading
 import time
 import unittest
 
-from asking import MUSTER, PLUGINS, ZONE, api_requests, endpoint, group, world
+from asking import ZONE, api_requests, endpoint, group, world
+from google_watching import METADATA, Watching, change, metadata_requests
 
-METADATA = "/computeMetadata/v1/instance/"
 HEAD = f"  machine: {{instance: w-1, zone: {ZONE}}}\n"
 
 
@@ -17,70 +13,10 @@ def machine(more=""):
     return HEAD.replace("}", f", {more}}}") if more else HEAD
 
 
-def change(sim, text):
-    answer = sim.get("/_sim/scenario", method="PUT", body="google:\n" + text)
-    assert answer.status // 100 == 2, answer.body
-
-
-def metadata_requests(sim, key=""):
-    return [one for one in sim.requests() if one["path"].startswith(METADATA + key)]
-
-
-class Preemption(unittest.TestCase):
-    def watch(self, sim, server=None, seconds=3600, interval="1h"):
-        """muster watch with the token of the sim, on the VM of `server` (None: of the sim; False: no VM), and what it tells."""
-        variables = {"PATH": os.environ.get("PATH", ""), "HOME": sim.folder.name, "NO_GCE_CHECK": "true"}
-        variables.update({name: value for name, value in os.environ.items() if "SAN_OPTIONS" in name or name == "LD_PRELOAD"})
-        if server is not False:
-            variables["GCE_METADATA_HOST"] = (server or sim).ready["url"].removeprefix("http://")
-        given = [f"endpoint={endpoint(sim)}", "project=orchard", f"zone={ZONE}", "instance_group=grape",
-                 f"access_token={sim.token}", f"watch_interval={seconds}"]
-        process = subprocess.Popen([MUSTER, "watch", "--plugin-dir", PLUGINS, "--backend", "gce", "--interval", interval, "-o", "json",
-                                    *(word for one in given for word in ("-O", one))],
-                                   env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        process.events, process.talk = [], []
-
-        def read():
-            text = ""
-            for line in process.stdout:
-                text += line
-                if line == "}\n":
-                    process.events.append((time.monotonic(), json.loads(text)))
-                    text = ""
-        threads = [threading.Thread(target=target, daemon=True) for target in (read, lambda: process.talk.extend(process.stderr))]
-        for thread in threads:
-            thread.start()
-
-        def stop():
-            process.kill()
-            process.wait()
-            for stream, thread in zip((process.stdout, process.stderr), threads):
-                thread.join()
-                stream.close()
-        self.addCleanup(stop)
-        return process
-
-    def until(self, holds, process, within=20):
-        end = time.monotonic() + within
-        while not holds():
-            self.assertLess(time.monotonic(), end, (process.events, process.talk))
-            time.sleep(0.01)
-
-    def event(self, process, number, within=20):
-        """The answer of that event, from 1 on; there is no later one."""
-        self.until(lambda: len(process.events) >= number, process, within)
-        self.assertEqual(len(process.events), number, process.events)
-        return process.events[number - 1][1]
-
-    def listening(self, sim, process):
-        """Both long polls go on: the questions for what holds now have been answered."""
-        self.until(lambda: len(metadata_requests(sim, "preempted")) >= 1 and len(metadata_requests(sim, "maintenance-event")) >= 1, process)
-
-    def missing(self, answer):
-        return {one["name"]: one["reason"] for one in answer["jobs"]["worker"]["missing"]}
-
-    def attributes(self, answer, name):
-        return next(task["attributes"] for task in answer["tasks"] if task["name"] == name)
+class Preemption(Watching):
+    def watch(self, sim, **settings):
+        given = [f"endpoint={endpoint(sim)}", "project=orchard", f"zone={ZONE}", "instance_group=grape"]
+        return self.watch_backend("gce", sim, given, **settings)
 
     def test_a_preemption_is_an_event_within_a_second_and_costs_no_question_for_the_group(self):
         with world(machine() + group(3)) as sim:
@@ -140,7 +76,7 @@ class Preemption(unittest.TestCase):
     def test_a_metadata_server_that_vanishes_ends_neither_the_watch_nor_the_answer(self):
         with world(group(3)) as sim:
             with world(machine() + group(3)) as server:
-                process = self.watch(sim, seconds=1, server=server)
+                process = self.watch(sim, interval="1s", server=server)
                 self.event(process, 1)
                 self.listening(server, process)
             # The group is still asked for, and what changes in it is told.
@@ -153,7 +89,7 @@ class Preemption(unittest.TestCase):
 
     def test_the_group_is_asked_for_again_at_the_interval(self):
         with world(machine() + group(3)) as sim:
-            process = self.watch(sim, seconds=1)
+            process = self.watch(sim, interval="1s")
             self.event(process, 1)
             change(sim, machine() + group(4))
             self.assertEqual(len(self.event(process, 2)["cluster"]["worker"]), 4)
@@ -162,13 +98,28 @@ class Preemption(unittest.TestCase):
 
     def test_after_a_failure_it_asks_and_listens_again(self):
         with world(machine() + group(3)) as sim:
-            process = self.watch(sim, seconds=1, interval="1s")
+            process = self.watch(sim, interval="1s")
             self.event(process, 1)
             change(sim, '  faults: [{match: "/compute/*", status: 404, body: "{}"}]\n' + machine() + group(3))
             self.until(lambda: any("asking again failed" in line for line in process.talk), process)
             self.event(process, 1)
             change(sim, machine("preempted: true") + group(3))
             self.assertEqual(list(self.missing(self.event(process, 2))), ["w-1"])
+
+    def test_a_preemption_is_told_while_the_api_fails(self):
+        faults = '  faults: [{match: "/compute/*", status: 404, body: "{}"}]\n'
+        with world(machine() + group(3)) as sim:
+            process = self.watch(sim, interval="4s")
+            self.event(process, 1)
+            change(sim, faults + machine() + group(3))
+            self.until(lambda: any("asking again failed" in line for line in process.talk), process)
+            asked = len(api_requests(sim))
+            self.until(lambda: len(api_requests(sim)) > asked, process)
+            began = time.monotonic()
+            change(sim, faults + machine("preempted: true") + group(3))
+            self.until(lambda: any(self.missing(one) for _, one in process.events), process)
+            self.assertLess(time.monotonic() - began, 5)
+            self.assertIn("the API cannot be asked now", str(process.events[-1][1]["warnings"]))
 
     def test_elsewhere_the_group_is_polled_and_no_metadata_server_asked(self):
         with world(machine() + group(3)) as sim:

@@ -15,9 +15,6 @@ namespace muster::support::google {
 namespace {
 
 constexpr uint64_t kFileMaximum = uint64_t{1} << 20;
-// A new token is asked for in the old one's last minutes. Not earlier: the metadata server gives the old one until four minutes before.
-constexpr int64_t kMargin_s = 225;
-constexpr int64_t kLast_s = 10;  // the request must still arrive with it
 constexpr const char* kVariable = "GOOGLE_APPLICATION_CREDENTIALS";
 constexpr const char* kHint =
     "on a laptop: gcloud auth application-default login (or 'credentials: gcloud' for the login of "
@@ -44,13 +41,21 @@ sdk::Result<Token> given_token(std::string_view text, const std::string& where, 
 
 }  // namespace
 
-void Credentials::use(Kind kind, std::string origin, const std::string& what) {
+// `what`: all that makes these credentials other ones.
+void Credentials::use(Kind kind, std::string origin, const std::string& what,
+                      const sdk::Call& call) {
   kind_ = kind;
   origin_ = std::move(origin);
-  if (known_by_ == what) return;
-  known_by_ = what;
   token_.reset();
-  self_signed_ = true;
+  if (kind != Kind::kFile && kind != Kind::kMetadata && kind != Kind::kGcloud) {
+    shared_.reset();
+    return;
+  }
+  // A recording has what each call was told.
+  shared_ =
+      call.live()
+          ? SharedToken::of(fmt::format("{} {} {}", static_cast<int>(kind), options_.scopes, what))
+          : std::make_shared<SharedToken>();
 }
 
 sdk::Status Credentials::use_file(const std::string& path, const std::string& said_by,
@@ -64,7 +69,7 @@ sdk::Status Credentials::use_file(const std::string& path, const std::string& sa
   }
   for (const std::string& secret : read->secrets) call.mark_secret(secret);
   use(Kind::kFile, fmt::format("the credential file {} ({})", read->place, said_by),
-      std::string(*content));
+      std::string(*content), call);
   file_path_ = path;
   file_ = *std::move(read);
   universe_ = file_->universe;
@@ -74,7 +79,8 @@ sdk::Status Credentials::use_file(const std::string& path, const std::string& sa
 }
 
 sdk::Status Credentials::use_metadata(const std::string& looked_at, sdk::Call& call) {
-  use(Kind::kMetadata, fmt::format("the metadata server {}", Metadata::host(call)), "metadata");
+  use(Kind::kMetadata, fmt::format("the metadata server {}", Metadata::host(call)),
+      Metadata::host(call), call);
   // The token is the question that tells whether there is a server.
   if (auto status = ensure_token(call); !status) {
     sdk::Failure failure = std::move(status).failure();
@@ -133,8 +139,6 @@ std::vector<Credentials::TokenRequest> Credentials::token_requests(const sdk::Ca
 
 sdk::Status Credentials::find(sdk::Call& call, bool ask) {
   file_.reset();
-  if (!keep_) token_.reset();  // a recording has what each call was told
-  keep_ = true;
   project_ = variable(call, "GOOGLE_CLOUD_PROJECT");
   if (project_.empty()) project_ = variable(call, "GCLOUD_PROJECT");
   quota_project_ = !options_.quota_project.empty() ? options_.quota_project
@@ -142,22 +146,21 @@ sdk::Status Credentials::find(sdk::Call& call, bool ask) {
   universe_ = !options_.universe.empty() ? options_.universe : std::string(kDefaultUniverse);
   const auto look = [&]() -> sdk::Status {
     if (!options_.token.empty()) {
-      use(Kind::kToken, "the option access_token", options_.token);
+      use(Kind::kToken, "the option access_token", "", call);
       return {};
     }
     if (!options_.token_file.empty()) {
-      use(Kind::kTokenFile, fmt::format("the token file {}", quote(options_.token_file, 4096)),
-          options_.token_file);
-      token_.reset();  // whoever writes it writes a new one into it
+      use(Kind::kTokenFile, fmt::format("the token file {}", quote(options_.token_file, 4096)), "",
+          call);
       return {};
     }
     if (!options_.file.empty()) return use_file(options_.file, "the option credentials_file", call);
     if (options_.from == CredentialOptions::From::kNone) {
-      use(Kind::kNone, "no credentials (credentials: none)", "");
+      use(Kind::kNone, "no credentials (credentials: none)", "", call);
       return {};
     }
     if (options_.from == CredentialOptions::From::kGcloud) {
-      use(Kind::kGcloud, "gcloud auth print-access-token", "gcloud");
+      use(Kind::kGcloud, "gcloud auth print-access-token", "", call);
       return {};
     }
     if (const std::string path = variable(call, kVariable); !path.empty())
@@ -169,7 +172,7 @@ sdk::Status Credentials::find(sdk::Call& call, bool ask) {
     if (there || there.failure().code != MUSTER_E_NOT_FOUND)
       return use_file(known, folder.empty() ? "gcloud" : "CLOUDSDK_CONFIG", call);
     if (!ask) {
-      use(Kind::kMetadata, "the metadata server", "metadata");
+      use(Kind::kMetadata, "the metadata server", Metadata::host(call), call);
       return {};
     }
     return use_metadata(
@@ -199,11 +202,10 @@ sdk::Result<Token> Credentials::gcloud_token(sdk::Call& call) {
                         fmt::format("gcloud auth print-access-token failed with exit status {}: {}",
                                     run->exit_status, quote(trimmed(run->error_output), 500)),
                         {{"hint", "gcloud auth login"}}};
-  keep_ = run->keep;
   return given_token(run->output, "what gcloud auth print-access-token printed", call);
 }
 
-sdk::Result<Token> Credentials::get_token(sdk::Call& call) {
+sdk::Result<Token> Credentials::get_token(bool self_signed, int64_t timeout_ns, sdk::Call& call) {
   switch (kind_) {
     case Kind::kNone: break;
     case Kind::kToken: return given_token(options_.token, "the option access_token", call);
@@ -213,7 +215,7 @@ sdk::Result<Token> Credentials::get_token(sdk::Call& call) {
       return given_token(*content, origin_, call);
     }
     case Kind::kGcloud: return gcloud_token(call);
-    case Kind::kFile: return fetch_token(*file_, options_.scopes, self_signed_, call);
+    case Kind::kFile: return fetch_token(*file_, options_.scopes, self_signed, timeout_ns, call);
     case Kind::kMetadata: {
       std::string scopes = options_.scopes;
       for (char& c : scopes)
@@ -238,20 +240,15 @@ sdk::Result<Token> Credentials::get_token(sdk::Call& call) {
   return sdk::Failure{MUSTER_E_INTERNAL, "there is no token without credentials", {}};
 }
 
-// Makes token_ one that can be sent. One whose end is near still serves when no other can be had.
+// Makes token_ one that can be sent.
 sdk::Status Credentials::ensure_token(sdk::Call& call) {
-  const int64_t left = !token_ || token_->expires == 0 ? kMargin_s : token_->expires - now_s(call);
-  if (!token_ || left < kMargin_s) {
-    auto fresh = get_token(call);
-    if (!fresh && (!token_ || left < kLast_s || call.cancelled()))
-      return std::move(fresh).failure();
-    if (fresh) {
-      token_ = *std::move(fresh);
-    } else {
-      call.host().log(
-          MUSTER_LOG_DEBUG,
-          fmt::format("google: no new token could be had; the old one is good for {} s", left));
-    }
+  const auto fetch = [&](bool self_signed, int64_t timeout_ns) {
+    return get_token(self_signed, timeout_ns, call);
+  };
+  if (shared_ != nullptr || !token_) {
+    auto token = shared_ != nullptr ? shared_->get(fetch, call) : fetch(true, 0);
+    if (!token) return std::move(token).failure();
+    token_ = *std::move(token);
   }
   call.mark_secret(token_->text);
   return {};
@@ -259,18 +256,11 @@ sdk::Status Credentials::ensure_token(sdk::Call& call) {
 
 // Forgets a token that was refused; false when another cannot be had.
 bool Credentials::renew(sdk::Call& call) {
-  if (kind_ == Kind::kNone || kind_ == Kind::kToken) return false;
-  if (kind_ == Kind::kTokenFile) {
-    auto again = get_token(call);
-    if (!again || again->text == token_->text) return false;
-    token_ = *std::move(again);
-    return true;
-  }
-  if (token_->self_signed) {
-    if (universe_ != kDefaultUniverse) return false;
-    self_signed_ = false;  // the token endpoint's is taken everywhere
-  }
-  token_.reset();
+  if (shared_ != nullptr) return shared_->refuse(*token_, universe_ == kDefaultUniverse);
+  if (kind_ != Kind::kTokenFile) return false;
+  auto again = get_token(true, 0, call);
+  if (!again || again->text == token_->text) return false;
+  token_ = *std::move(again);
   return true;
 }
 

@@ -1,12 +1,14 @@
 // Who we are to Google's APIs: Application Default Credentials, a given token, or gcloud's.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <muster/plugin.hpp>
 
+#include "plugins/support/google/shared_token.h"
 #include "plugins/support/google/token.h"
 
 namespace muster::support::google {
@@ -22,7 +24,8 @@ struct CredentialOptions {
   std::string scopes;         // apart by blanks
 };
 
-// The credentials of one resolver. They keep the token over its calls until it is about to expire. [one-at-a-time]
+// The credentials of one resolver. All resolvers of a plugin that have the same share a token, which is kept until it is about to expire;
+// in a recording or a replay each call has its own. [one-at-a-time]
 class Credentials {
  public:
   explicit Credentials(CredentialOptions options) : options_(std::move(options)) {}
@@ -62,9 +65,9 @@ class Credentials {
 
   sdk::Status use_file(const std::string& path, const std::string& said_by, sdk::Call& call);
   sdk::Status use_metadata(const std::string& looked_at, sdk::Call& call);
-  void use(Kind kind, std::string origin, const std::string& what);
+  void use(Kind kind, std::string origin, const std::string& what, const sdk::Call& call);
   sdk::Status ensure_token(sdk::Call& call);
-  sdk::Result<Token> get_token(sdk::Call& call);
+  sdk::Result<Token> get_token(bool self_signed, int64_t timeout_ns, sdk::Call& call);
   sdk::Result<Token> gcloud_token(sdk::Call& call);
   bool renew(sdk::Call& call);
   sdk::Status send_once(const std::vector<muster_http_request_v1>& requests,
@@ -72,14 +75,12 @@ class Credentials {
 
   CredentialOptions options_;
   Kind kind_ = Kind::kNone;
-  std::string known_by_;  // what the token is kept for
   std::string origin_, universe_, project_, quota_project_;
   std::string file_path_;
   std::optional<CredentialFile> file_;
-  std::optional<Token> token_;
+  std::shared_ptr<SharedToken> shared_;  // null for those that cost nothing: none, and given ones
+  std::optional<Token> token_;           // what was sent last
   std::string metadata_universe_;
-  bool self_signed_ = true;  // until an API refuses what a service account signed
-  bool keep_ = true;
 };
 
 }  // namespace muster::support::google

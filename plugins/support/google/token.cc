@@ -94,7 +94,8 @@ std::string hint_of(const CredentialFile& file, std::string_view body, int64_t n
 
 class Fetcher {
  public:
-  Fetcher(const CredentialFile& file, sdk::Call& call) : file_(file), call_(call) {}
+  Fetcher(const CredentialFile& file, int64_t timeout_ns, sdk::Call& call)
+      : file_(file), timeout_ns_(timeout_ns), call_(call) {}
 
   sdk::Result<Token> fetch(const std::string& scopes, bool self_signed) {
     for (const std::string& secret : file_.secrets) call_.mark_secret(secret);
@@ -117,7 +118,7 @@ class Fetcher {
                                                          : impersonate(*token, scopes);
       }
       case Type::kImpersonated: {
-        auto token = Fetcher(*file_.source, call_).fetch(kCloudPlatform, true);
+        auto token = Fetcher(*file_.source, timeout_ns_, call_).fetch(kCloudPlatform, true);
         return token ? impersonate(*token, scopes) : std::move(token);
       }
     }
@@ -228,7 +229,7 @@ class Fetcher {
     request.client_key_pem = identity_.key_pem.data();
     request.client_key_pem_size = identity_.key_pem.size();
     request.purpose = "get an access token";
-    request.timeout_ns = request_timeout_ns(call_);
+    request.timeout_ns = timeout_ns_ != 0 ? timeout_ns_ : request_timeout_ns(call_);
     call_.progress("an access token of Google");
     auto response = call_.send(request);
     if (!response)
@@ -258,6 +259,7 @@ class Fetcher {
   }
 
   const CredentialFile& file_;
+  const int64_t timeout_ns_;
   sdk::Call& call_;
   SubjectToken
       identity_;  // of an external account; its certificate is shown to whom the token comes from
@@ -328,8 +330,8 @@ std::vector<std::string> urls_asked(const CredentialFile& file, const sdk::Call&
 }
 
 sdk::Result<Token> fetch_token(const CredentialFile& file, const std::string& scopes,
-                               bool self_signed, sdk::Call& call) {
-  return Fetcher(file, call).fetch(scopes, self_signed);
+                               bool self_signed, int64_t timeout_ns, sdk::Call& call) {
+  return Fetcher(file, timeout_ns, call).fetch(scopes, self_signed);
 }
 
 }  // namespace muster::support::google

@@ -32,10 +32,10 @@ sdk::Result<Token> read_token(std::string_view answer, int64_t now);
 // The URLs that fetch_token asks for a first token, in order.
 std::vector<std::string> urls_asked(const CredentialFile& file, const sdk::Call& call);
 
-// A new token with these scopes (apart by blanks). Secrets and the token are told to the core. A service account signs one itself
+// A new token with these scopes (apart by blanks). `timeout_ns`: what a request for it may take beside the call's deadline; 0: the usual. Secrets and the token are told to the core. A service account signs one itself
 // when `self_signed`, which costs no request; in other universes than Google's it always does. UNAUTHENTICATED with the endpoint's
 // words when the credentials are refused; INVALID_ARGUMENT when the file would send them to a host that may not have them.
 sdk::Result<Token> fetch_token(const CredentialFile& file, const std::string& scopes,
-                               bool self_signed, sdk::Call& call);
+                               bool self_signed, int64_t timeout_ns, sdk::Call& call);
 
 }  // namespace muster::support::google

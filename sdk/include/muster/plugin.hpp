@@ -326,6 +326,17 @@ class Call {
     p.quota_per_minute = planned.quota_per_minute;
     refusal_ = call_->add_planned(call_, &p);
   }
+  /** Whether what this call learns may serve other calls of the process: not in a recording or replay, nor where the core is too old to say. */
+  bool live() const {
+    return call_->struct_size >= offsetof(muster_call_v1, flags) + sizeof call_->flags &&
+           (call_->flags & MUSTER_CALL_LIVE) != 0;
+  }
+  /** In a watch: how long its user lets pass between two questions; 0 when the core is too old to say. */
+  int64_t interval_ns() const {
+    return call_->struct_size >= offsetof(muster_call_v1, interval_ns) + sizeof call_->interval_ns
+               ? call_->interval_ns
+               : 0;
+  }
   void mark_secret(std::string_view text) const {
     call_->mark_secret(call_, data(text), text.size());
   }

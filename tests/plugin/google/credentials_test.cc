@@ -2,6 +2,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <thread>
 
 #include "plugins/support/google/token_host.h"
 #include "tests/plugin/google/world.h"
@@ -254,6 +259,109 @@ TEST_CASE(
   REQUIRE_MESSAGE(answers[3].code == MUSTER_OK, answers[3].message);
   CHECK(authorization(answers[3], 1) == authorization(answers[2], 1));
   CHECK(answers[4].code == MUSTER_E_UNAVAILABLE);
+}
+
+namespace {
+
+// Four resolvers at once, whose token endpoint takes a while to answer by `answer`; how often it was asked.
+std::vector<Answer> ask_four(World world, int& asked, std::function<Response()> answer = nullptr) {
+  auto count = std::make_shared<std::atomic<int>>(0);
+  world.serve = [count, answer](const Request& request) -> Response {
+    if (request.method == "GET") return {};
+    const int given = ++*count;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    if (answer != nullptr) return answer();
+    return reply(
+        200, R"({"expires_in": 3600, "access_token": "token-)" + std::to_string(given) + R"("})");
+  };
+  auto answers = ask_beside("google_token", "{}", {world, world, world, world});
+  asked = *count;
+  return answers;
+}
+
+}  // namespace
+
+TEST_CASE("resolvers of the same credentials share one token, and one of them asks for it") {
+  int asked = 0;
+  for (const Answer& answer : ask_four(with_file(user_file()), asked)) {
+    REQUIRE_MESSAGE(answer.code == MUSTER_OK, answer.message);
+    CHECK(authorization(answer, answer.requests.size() - 1) == "Bearer token-1");
+    CHECK(is_secret(answer, "token-1"));
+  }
+  CHECK(asked == 1);
+  // With the last of them it is gone.
+  ask_four(with_file(user_file()), asked);
+  CHECK(asked == 1);
+}
+
+TEST_CASE("recorded and replayed ones, and other credentials, share none") {
+  World world = with_file(user_file());
+  world.keep = false;
+  int asked = 0;
+  ask_four(world, asked);
+  CHECK(asked == 4);
+
+  World other = with_file(user_file(R"(, "quota_project_id": "another")"));
+  auto count = std::make_shared<std::atomic<int>>(0);
+  other.serve = [count](const Request& request) -> Response {
+    if (request.method == "POST") ++*count;
+    return reply(200, R"({"access_token": "t", "expires_in": 3600})");
+  };
+  World mine = other;
+  mine.files["/key.json"] = user_file();
+  ask_beside("google_token", "{}", {mine, other, mine});
+  CHECK(*count == 2);
+}
+
+TEST_CASE("a token that cannot be had is told to each in words of its own") {
+  int asked = 0;
+  const auto refuse = [] { return reply(400, R"({"error": "invalid_grant"})"); };
+  for (const Answer& answer : ask_four(with_file(user_file()), asked, refuse)) {
+    CHECK(answer.code == MUSTER_E_UNAUTHENTICATED);
+    CHECK(holds(answer.message, "'invalid_grant'"));
+  }
+}
+
+TEST_CASE("who waits for another that asks for the token ends by its own deadline or cancel") {
+  auto count = std::make_shared<std::atomic<int>>(0);
+  World first = with_file(user_file());
+  first.serve = [count](const Request& request) -> Response {
+    if (request.method == "POST") {
+      ++*count;
+      std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    }
+    return reply(200, R"({"access_token": "t", "expires_in": 3600})");
+  };
+  World hurried = first, cancelled = first;
+  // Both begin only when the first asks.
+  hurried.begins = cancelled.begins = [count] { return *count > 0; };
+  hurried.time_left_ns = 100'000'000;
+  cancelled.cancelled_after = 0;
+  const auto answers = ask_beside("google_token", "{}", {first, hurried, cancelled});
+  CHECK(answers[0].code == MUSTER_OK);
+  CHECK(answers[1].code == MUSTER_E_DEADLINE_EXCEEDED);
+  CHECK(holds(answers[1].message, "while another source asked for an access token"));
+  CHECK(answers[2].code == MUSTER_E_CANCELLED);
+  CHECK(*count == 1);
+}
+
+TEST_CASE(
+    "a token that is not needed yet may take five seconds, and is not asked for again at once") {
+  World early = with_file(user_file()), soon = early, again = early, later = early;
+  soon.time_s += 3600 - 200;
+  soon.serve = [](const Request& request) -> Response {
+    return reply(request.method == "POST" ? 503 : 200, "{}");
+  };
+  again = soon;
+  again.time_s += 10;
+  later = soon;
+  later.time_s += 40;
+  const auto answers = ask_in_turn("google_token", "{}", {early, soon, again, later});
+  REQUIRE(answers[1].requests.size() == 2);
+  CHECK(answers[1].requests[0].timeout_ns == INT64_C(5'000'000'000));
+  CHECK(answers[2].requests.size() == 1);
+  CHECK(answers[3].requests.size() == 2);
+  for (const Answer& answer : answers) CHECK_MESSAGE(answer.code == MUSTER_OK, answer.message);
 }
 
 TEST_CASE("a credential file that has changed counts at the next call") {

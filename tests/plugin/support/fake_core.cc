@@ -4,9 +4,11 @@
 #include <time.h>
 
 #include <doctest/doctest.h>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <thread>
 #include <utility>
 
 #include "core/spec/address.h"
@@ -350,12 +352,25 @@ Core::Core(const World& w) : world(w) {
           set_error,
           add_detail,
           get_service};
-  call = {sizeof call,  this,          monotonic_ns(nullptr) + INT64_C(30000000000),
-          is_cancelled, set_progress,  add_job,
-          add_task,     set_attribute, add_missing,
-          set_expected, set_identity,  add_warning,
-          mark_secret,  commit,        add_permission,
-          set_grant,    add_planned};
+  call = {sizeof call,
+          this,
+          monotonic_ns(nullptr) + INT64_C(30000000000),
+          is_cancelled,
+          set_progress,
+          add_job,
+          add_task,
+          set_attribute,
+          add_missing,
+          set_expected,
+          set_identity,
+          add_warning,
+          mark_secret,
+          commit,
+          add_permission,
+          set_grant,
+          add_planned,
+          0,
+          0};
 }
 
 const muster_plugin_v1* load(const std::string& name, const muster_host_v1* host) {
@@ -399,6 +414,7 @@ std::vector<Answer> ask_by(const std::string& name, const std::string& options,
     if (created) {
       REQUIRE(resolver != nullptr);
       core.world = world;
+      core.call.flags = world.keep ? MUSTER_CALL_LIVE : 0;
       error = {};
       code = function(*plugin)(resolver, &core.call, &error);
       if (core.refused) CHECK(code == MUSTER_E_INTERNAL);
@@ -494,6 +510,41 @@ std::string Answer::everything_said() const {
   out += "\n" + missing_text();
   for (const auto& request : requests) out += "\n" + request.url + " " + request.purpose;
   return out;
+}
+
+std::vector<Answer> ask_beside(const std::string& name, const std::string& options,
+                               const std::vector<World>& worlds) {
+  const muster_plugin_v1* plugin = nullptr;
+  std::deque<Core> cores;
+  std::deque<muster_error> errors(worlds.size());
+  std::vector<muster_resolver*> resolvers;
+  for (const World& world : worlds) {
+    Core& core = cores.emplace_back(world);
+    core.call.flags = world.keep ? MUSTER_CALL_LIVE : 0;
+    plugin = load(name, &core.host);
+    muster_resolver* resolver = nullptr;
+    const int32_t code =
+        plugin->create(&core.host, options.data(), options.size(), &resolver, &errors[0]);
+    REQUIRE(code == MUSTER_OK);
+    resolvers.push_back(resolver);
+  }
+  std::vector<std::thread> threads;
+  for (size_t n = 0; n < worlds.size(); ++n)
+    threads.emplace_back([&, n] {
+      while (worlds[n].begins && !worlds[n].begins())
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      cores[n].call.deadline_ns = monotonic_ns(nullptr) + worlds[n].time_left_ns;
+      cores[n].answer.code = plugin->resolve(resolvers[n], &cores[n].call, &errors[n]);
+    });
+  std::vector<Answer> answers;
+  for (size_t n = 0; n < worlds.size(); ++n) {
+    threads[n].join();
+    cores[n].answer.message = errors[n].message;
+    cores[n].answer.details = errors[n].details;
+    answers.push_back(std::move(cores[n].answer));
+  }
+  for (muster_resolver* resolver : resolvers) plugin->destroy(resolver);
+  return answers;
 }
 
 }  // namespace fake

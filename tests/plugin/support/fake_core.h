@@ -62,9 +62,11 @@ struct World {
   std::function<void(World&)> rotate;             // what changes after the first request
   std::function<Run(const Program&)> run;         // null: there is no program
   bool terminal = false;
-  bool keep = true;              // what programs print may serve later calls
-  int64_t time_s = 1769860800;   // of day: 2026-01-31T12:00:00Z
-  int64_t refused_push = -1;     // the n-th push (from 0) is refused
+  bool keep = true;                             // what a call learns may serve others: it is live
+  int64_t time_s = 1769860800;                  // of day: 2026-01-31T12:00:00Z
+  int64_t refused_push = -1;                    // the n-th push (from 0) is refused
+  int64_t time_left_ns = INT64_C(30000000000);  // until the deadline
+  std::function<bool()> begins;  // of those asked beside one another: when this one is
   int64_t cancelled_after = -1;  // is_cancelled says 1 from this many requests on
 };
 
@@ -143,5 +145,9 @@ Answer ask_plan(const std::string& plugin, const std::string& options, int64_t m
 // The same with one resolver asked once in each of these worlds.
 std::vector<Answer> ask_in_turn(const std::string& plugin, const std::string& options,
                                 const std::vector<World>& worlds);
+
+// The same with a resolver for each of these worlds; all are there before they are asked at the same time, each on a thread of its own.
+std::vector<Answer> ask_beside(const std::string& plugin, const std::string& options,
+                               const std::vector<World>& worlds);
 
 }  // namespace fake

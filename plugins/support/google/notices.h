@@ -4,13 +4,12 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include <muster/http_streams.hpp>
 #include <muster/plugin.hpp>
 
-#include "plugins/gce/members.h"
-
-namespace muster::gce {
+namespace muster::support::google {
 
 // Listens for one call, by requests that the server answers when there is news (wait_for_change). A server that is away, or that says what
 // nobody can understand, is asked again after a while, and what it said before stands.
@@ -33,8 +32,14 @@ class Notices {
   // Until it listens again nothing goes on, so that others may use the call's exchanges. What changes meanwhile is heard then.
   void rest();
 
-  // Says it of the member that this machine is, and warns of what is not yet its end.
-  void tell(const std::string& own_id, Members& members, sdk::Call& call) const;
+  // What has been heard. Preempted: why this VM is no member any more; "" while it is one.
+  std::string preempted() const;
+  // The event of its maintenance: "TERMINATE_ON_HOST_MAINTENANCE"; "" for none.
+  std::string maintenance() const;
+  // What that event means, as a warning of the member that this VM is; "" for none.
+  std::string warning(std::string_view member) const;
+  // All of it as one text.
+  std::string said() const { return preempted_.value + " " + maintenance_.value; }
 
  private:
   struct Key {
@@ -62,4 +67,4 @@ class Notices {
   const std::array<Key*, 2> keys_ = {&preempted_, &maintenance_};
 };
 
-}  // namespace muster::gce
+}  // namespace muster::support::google

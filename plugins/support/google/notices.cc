@@ -1,4 +1,4 @@
-#include "plugins/gce/notices.h"
+#include "plugins/support/google/notices.h"
 
 #include <fmt/format.h>
 
@@ -10,11 +10,8 @@
 #include "plugins/support/google/metadata.h"
 #include "plugins/support/text.h"
 
-namespace muster::gce {
+namespace muster::support::google {
 namespace {
-
-using support::quote;
-using support::trimmed;
 
 constexpr int64_t kSecond_ns = 1'000'000'000;
 constexpr int kWait_s = 60;  // the server answers after it at the latest
@@ -30,7 +27,7 @@ Notices::Notices(sdk::Call& call)
     : call_(call),
       clock_(call.host().service<muster_clock_v1>(MUSTER_CLOCK_V1)),
       streams_(call),
-      server_(support::google::Metadata::host(call)),
+      server_(Metadata::host(call)),
       preempted_{"instance/preempted", "hear when this VM is preempted", "FALSE", kNothingKnown},
       maintenance_{"instance/maintenance-event", "hear of maintenance of this VM's host", "NONE",
                    kNothingKnown} {}
@@ -69,7 +66,7 @@ sdk::Result<bool> Notices::listen_once(int64_t until_ns, bool first) {
       until_ns = std::min(until_ns, key->due_ns);
     }
   }
-  call_.progress("changes of the group, and notices of the metadata server");
+  call_.progress("changes of the members, and notices of the metadata server");
   const auto news = streams_.next(std::max<int64_t>(until_ns - now(), 0));
   if (call_.cancelled() || (news.ended == 0 && news.code == MUSTER_E_CANCELLED))
     return sdk::Failure{MUSTER_E_CANCELLED, "watching was cancelled", {}};
@@ -81,7 +78,7 @@ sdk::Result<bool> Notices::listen_once(int64_t until_ns, bool first) {
 sdk::Status Notices::ask(Key& key) {
   const std::string url = fmt::format(
       "http://{}/computeMetadata/v1/{}?wait_for_change=true&timeout_sec={}&last_etag={}", server_,
-      key.path, kWait_s, support::percent_encoded(key.etag));
+      key.path, kWait_s, percent_encoded(key.etag));
   constexpr std::string_view kGoogle = "Google";
   const muster_http_header_v1 flavor = {"Metadata-Flavor", kGoogle.data(), kGoogle.size()};
   muster_http_request_v1 request = {};
@@ -105,7 +102,7 @@ sdk::Status Notices::ask(Key& key) {
 // Whether it says something else than before.
 bool Notices::take(Key& key, const sdk::Result<sdk::Response>& response) {
   key.number = 0;
-  key.due_ns = now() + support::google::jittered_ns(kPause_ns);
+  key.due_ns = now() + jittered_ns(kPause_ns);
   if (!response || response->header("Metadata-Flavor") != "Google") return false;
   key.absent = response->status() == 404;
   key.heard = key.heard || key.absent;
@@ -119,29 +116,29 @@ bool Notices::take(Key& key, const sdk::Result<sdk::Response>& response) {
   key.etag = etag.empty() ? kNothingKnown : std::string(etag);
   if (value == key.value) return false;
   key.value = value;
-  call_.host().log(MUSTER_LOG_DEBUG,
-                   fmt::format("gce: the metadata server says {} of {}", quote(value), key.path));
+  call_.host().log(MUSTER_LOG_DEBUG, fmt::format("google: the metadata server says {} of {}",
+                                                 quote(value), key.path));
   return true;
 }
 
-void Notices::tell(const std::string& own_id, Members& members, sdk::Call& call) const {
-  if (own_id.empty()) return;
-  for (Member& member : members.members) {
-    if (!member.instance || member.instance->id != own_id || !member.missing.empty()) continue;
-    if (preempted_.value == "TRUE") {
-      member.missing = "being preempted: the metadata server of this VM says so";
-      continue;
-    }
-    const std::string& event = maintenance_.value;
-    if (event == "NONE" || event.empty()) continue;
-    member.maintenance = event;
-    call.add_warning(fmt::format(
-        "{}, this VM, {} for maintenance of its host (maintenance-event {})", quote(member.name),
-        event == "TERMINATE_ON_HOST_MAINTENANCE" ? "is about to be stopped"
-        : event == "MIGRATE_ON_HOST_MAINTENANCE" ? "is about to be moved to another host"
-                                                 : "is told to be ready",
-        quote(event)));
-  }
+std::string Notices::preempted() const {
+  return preempted_.value == "TRUE" ? "being preempted: the metadata server of this VM says so"
+                                    : "";
 }
 
-}  // namespace muster::gce
+std::string Notices::maintenance() const {
+  return maintenance_.value == "NONE" ? "" : maintenance_.value;
+}
+
+std::string Notices::warning(std::string_view member) const {
+  const std::string event = maintenance();
+  if (event.empty()) return "";
+  return fmt::format(
+      "{}, this VM, {} for maintenance of its host (maintenance-event {})", quote(member),
+      event == "TERMINATE_ON_HOST_MAINTENANCE" ? "is about to be stopped"
+      : event == "MIGRATE_ON_HOST_MAINTENANCE" ? "is about to be moved to another host"
+                                               : "is told to be ready",
+      quote(event));
+}
+
+}  // namespace muster::support::google
