@@ -179,7 +179,8 @@ Outcome Resolver::ask(const Ask& ask) {
   const int64_t deadline_ns = ask.watches ? INT64_MAX / 2 : start_ns + ask.time_ns;
   LentCall call(world_, subject_.name(), config_.path, deadline_ns, cancel, subject_.core());
   call.refuse(ask.refused_push);
-  if (ask.watches) call.watch([&](const BackendAnswer&) { ++outcome.commits; });
+  constexpr int64_t kInterval_ns = 1'000'000'000;
+  if (ask.watches) call.watch([&](const BackendAnswer&) { ++outcome.commits; }, kInterval_ns);
   const char* function = ask.watches ? "watch" : "resolve";
   muster_error error;
 
