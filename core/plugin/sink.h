@@ -28,7 +28,7 @@ class SinkCall : public Call {
   const muster_call_v1* table() const { return &table_; }
 
   // Makes this the call of a watch: each snapshot that the plugin commits is given to `committed`, on the plugin's thread.
-  void watch(std::function<void(BackendAnswer)> committed, int64_t interval_ns) {
+  void watch(std::function<void(BackendAnswer)> committed, int64_t interval_ns = 0) {
     committed_ = std::move(committed);
     table_.interval_ns = interval_ns;
   }
