@@ -270,7 +270,18 @@ struct muster_call_v1 {
 
   /** In plan: one more kind of requests. Elsewhere refused with MUSTER_E_FAILED_PRECONDITION. [call] */
   int32_t (*add_planned)(const muster_call_v1 *call, const muster_planned_v1 *planned);
+
+  uint64_t flags; /* MUSTER_CALL_LIVE */
+
+  /** In a watch: how long its user lets pass between two questions to a source that has to be asked again and again. Elsewhere 0. */
+  int64_t interval_ns;
 };
+
+/**
+ * The call asks the real world, which is that of every other live call of the process: what it learns (a token) may serve them too.
+ * Without it, it is recorded or replayed, and a recording has what each call was told.
+ */
+#define MUSTER_CALL_LIVE UINT64_C(1)
 
 #define MUSTER_TASKS_MAXIMUM INT64_C(1048576)
 
@@ -340,7 +351,8 @@ typedef struct muster_watch_v1 {
    * Pushes a whole snapshot and commits it, then another whenever something has changed, until the call is cancelled
    * (MUSTER_E_CANCELLED) or the source fails: then it returns the code with which it filled `error`, and is called again
    * after a while; the core keeps the last answer. Changes that come together make one snapshot. MUSTER_E_UNIMPLEMENTED: with
-   * these options there is nothing to watch, so poll. MUSTER_OK is not returned (MP-23). `call` has no deadline to speak of:
+   * these options there is nothing to watch, so poll; a source that has to be asked again and again although there is something to
+   * hear of in between is asked each `interval_ns` of the call. MUSTER_OK is not returned (MP-23). `call` has no deadline to speak of:
    * what it waits for needs one of its own (timeout_ns of a request). interrupt ends it as it ends resolve. [one-at-a-time]
    */
   int32_t (*watch)(muster_resolver *resolver, const muster_call_v1 *call, muster_error *error);
