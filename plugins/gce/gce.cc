@@ -7,6 +7,7 @@
 #include "plugins/gce/compute.h"
 #include "plugins/gce/members.h"
 #include "plugins/gce/options.h"
+#include "plugins/gce/own_address.h"
 #include "plugins/gce/planned.h"
 #include "plugins/support/google/metadata.h"
 #include "plugins/support/google/permissions.h"
@@ -126,6 +127,7 @@ class Gce {
       : options_(std::move(options)), credentials_(options_.credentials) {}
 
   sdk::Status resolve(sdk::Call& call) {
+    own_addresses_.reset();
     if (auto found = credentials_.find(call); !found) return found;
     auto place = find_place(call);
     if (!place) return std::move(place).failure();
@@ -140,6 +142,7 @@ class Gce {
 
   // What can be kept over the questions is found once, for what a call reads it keeps.
   sdk::Status watch(sdk::Call& call) {
+    own_addresses_.reset();
     std::optional<Place> place;
     const auto ask_again = [&]() -> sdk::Status {
       if (!place) {
@@ -253,9 +256,11 @@ class Gce {
     }
   }
 
-  // The instance id is that of one machine for ever, where a name goes from one to the next.
+  // The instance id is that of one machine for ever, where a name goes from one to the next. Where nobody says it (in a pod on the network
+  // of its node, say) the addresses do: on a machine of Google Cloud alone, for elsewhere others have the same.
   sdk::Status find_own_id(sdk::Call& call) {
     if (!own_id_.empty()) return {};
+    if (!own_addresses_) own_addresses_ = own_addresses(call);
     auto id = Metadata::get("instance/id", "find out which instance this is", call);
     if (id) {
       own_id_ = id->value_or("");  // a pod has none
@@ -270,7 +275,7 @@ class Gce {
   void say_identity(const Members& members, sdk::Call& call) const {
     if (options_.task_id)
       call.set_identity(options_.job, *options_.task_id, {}, "the option task_id says so");
-    if (own_id_.empty()) return;
+    if (own_id_.empty()) return say_identity_by_address(members, call);
     for (const Member& member : members.members) {
       if (!member.instance || member.instance->id != own_id_) continue;
       call.set_identity(
@@ -280,11 +285,28 @@ class Gce {
     }
   }
 
+  void say_identity_by_address(const Members& members, sdk::Call& call) const {
+    if (!own_addresses_) return;
+    const Member* own = nullptr;
+    for (const Member& member : members.members) {
+      if (!member.instance || !member.missing.empty() ||
+          own_addresses_->count(address_bytes(member.instance->host)) == 0)
+        continue;
+      if (own != nullptr) return;  // of two networks
+      own = &member;
+    }
+    if (own != nullptr)
+      call.set_identity(options_.job, own->index, own->name,
+                        fmt::format("this machine has the address {} of {}",
+                                    quote(own->instance->host), quote(own->name)));
+  }
+
   Options options_;
   Credentials credentials_;
-  int managed_ = -1;            // whether the group is; -1: not known yet
-  std::string own_id_;          // of this machine, which it keeps
-  std::optional<Found> known_;  // the last, of a watch
+  int managed_ = -1;                        // whether the group is; -1: not known yet
+  std::string own_id_;                      // of this machine, which it keeps
+  std::optional<Addresses> own_addresses_;  // of this call, where they are looked at
+  std::optional<Found> known_;              // the last, of a watch
   support::google::Watched watched_;
 };
 

@@ -15,7 +15,6 @@ namespace {
 
 using simdjson::dom::array;
 using simdjson::dom::element;
-using simdjson::dom::object;
 using support::quote;
 using support::shortened;
 using support::text_at;
@@ -84,14 +83,12 @@ sdk::Result<GroupPage> read_group(std::string_view json, bool managed) {
   };
   simdjson::dom::parser parser;
   element root;
-  object whole;
-  if (const auto error = parser.parse(json.data(), json.size()).get(root))
-    return wrong(simdjson::error_message(error));
-  if (root.get_object().get(whole)) return wrong("it is no JSON object");
+  if (const std::string why = support::parse_object(json, parser, root); !why.empty())
+    return wrong(why);
   GroupPage out;
   out.next = text_at(root, "/nextPageToken");
   element list;
-  if (whole[managed ? "managedInstances" : "items"].get(list)) return out;  // absent when empty
+  if (root[managed ? "managedInstances" : "items"].get(list)) return out;  // absent when empty
   array items;
   if (list.get_array().get(items)) return wrong("its members are no list");
   for (const element item : items) {

@@ -287,14 +287,12 @@ sdk::Result<InstancePage> read_instances(std::string_view json, const std::strin
   };
   simdjson::dom::parser parser;
   element root;
-  object whole;
-  if (const auto error = parser.parse(json.data(), json.size()).get(root))
-    return wrong(simdjson::error_message(error));
-  if (root.get_object().get(whole)) return wrong("it is no JSON object");
+  if (const std::string why = support::parse_object(json, parser, root); !why.empty())
+    return wrong(why);
   InstancePage out;
   element items;
   std::string odd;
-  if (!whole["items"].get(items)) {  // absent in an empty list
+  if (!root["items"].get(items)) {  // absent in an empty list
     array list;
     object scopes;
     if (!zone.empty() && !items.get_array().get(list)) {
@@ -307,7 +305,7 @@ sdk::Result<InstancePage> read_instances(std::string_view json, const std::strin
   }
   if (!odd.empty()) return wrong(odd);
   array unreachable;
-  if (!whole["unreachables"].get_array().get(unreachable)) {
+  if (!root["unreachables"].get_array().get(unreachable)) {
     for (const element scope : unreachable) {
       std::string_view name;
       if (!scope.get_string().get(name)) out.unreachable.emplace_back(name);

@@ -16,19 +16,12 @@ namespace {
 
 using simdjson::dom::array;
 using simdjson::dom::element;
-using simdjson::dom::object;
 using support::text_at;
 using support::google::last_segment;
 
 constexpr int64_t kRecentSymptom_s = 90;  // as TensorFlow's client has it
 
-struct Words {
-  const char* state;
-  const char* meaning;
-  bool lost;
-};
-
-constexpr std::array<Words, 15> kStates = {{
+constexpr std::array<StateWords, 15> kStates = {{
     {"CREATING", "it is being created", false},
     {"RESTARTING", "it is being restarted", false},
     {"REIMAGING", "it is being reimaged", false},
@@ -45,12 +38,6 @@ constexpr std::array<Words, 15> kStates = {{
     {"STATE_UNSPECIFIED", "the API does not say its state", false},
     {"UNKNOWN", "the API does not know its state", false},
 }};
-
-const Words* words_of(const std::string& state) {
-  for (const Words& one : kStates)
-    if (one.state == state) return &one;
-  return nullptr;
-}
 
 // A number, or as v1 has it a text of one; 0 when it is no port.
 int64_t port_at(element at, std::string_view pointer) {
@@ -92,16 +79,11 @@ void read_symptoms(element at, Node& out) {
   }
 }
 
-// Reads one; false when it has no name.
-bool read_one(element at, Node& out) {
-  // "projects/P/locations/Z/nodes/N"
+std::string read_one(element at, Node& out) {
   const std::string_view name = text_at(at, "/name");
-  constexpr std::string_view kLocations = "/locations/";
-  const size_t from = name.find(kLocations);
   out.name = last_segment(name);
-  if (from == std::string_view::npos || out.name.empty()) return false;
-  const std::string_view zone = name.substr(from + kLocations.size());
-  out.zone = zone.substr(0, zone.find('/'));
+  out.zone = zone_in(name);
+  if (out.name.empty() || out.zone.empty()) return "it has no name";
   out.id = text_at(at, "/id");
   out.type = text_at(at, "/acceleratorType");
   out.topology = text_at(at, "/acceleratorConfig/topology");
@@ -116,60 +98,30 @@ bool read_one(element at, Node& out) {
                                                                     : "";
   read_endpoints(at, out);
   read_symptoms(at, out);
-  return true;
-}
-
-sdk::Failure wrong(const char* what, std::string_view why) {
-  return {MUSTER_E_DATA_LOSS,
-          fmt::format("Cloud TPU's answer for {} cannot be understood: {}", what, why),
-          {}};
+  return "";
 }
 
 }  // namespace
 
 sdk::Result<Node> read_node(std::string_view json) {
-  simdjson::dom::parser parser;
-  element root;
-  if (const auto error = parser.parse(json.data(), json.size()).get(root))
-    return wrong("a node", simdjson::error_message(error));
   Node out;
-  if (!root.is_object() || !read_one(root, out)) return wrong("a node", "it has no name");
+  if (auto read = read_single(json, "a node", [&](element at) { return read_one(at, out); }); !read)
+    return std::move(read).failure();
   return out;
 }
 
 sdk::Result<NodePage> read_nodes(std::string_view json) {
-  constexpr const char* kWhat = "a list of nodes";
-  simdjson::dom::parser parser;
-  element root;
-  object whole;
-  if (const auto error = parser.parse(json.data(), json.size()).get(root))
-    return wrong(kWhat, simdjson::error_message(error));
-  if (root.get_object().get(whole)) return wrong(kWhat, "it is no JSON object");
   NodePage out;
-  element list;
-  if (!whole["nodes"].get(list)) {  // absent when empty
-    array items;
-    if (list.get_array().get(items)) return wrong(kWhat, "its nodes are no list");
-    for (const element item : items)
-      if (!item.is_object() || !read_one(item, out.nodes.emplace_back()))
-        return wrong(kWhat, "a node has no name");
-  }
-  array unreachable;
-  if (!whole["unreachable"].get_array().get(unreachable)) {
-    for (const element one : unreachable) {
-      std::string_view name;
-      if (!one.get_string().get(name) && support::is_text(name))
-        out.unreachable.emplace_back(last_segment(name));
-    }
-  }
-  out.next = text_at(root, "/nextPageToken");
+  const auto one = [&](element at) { return read_one(at, out.nodes.emplace_back()); };
+  if (auto read = read_page(json, "a list of nodes", "nodes", one, out); !read)
+    return std::move(read).failure();
   return out;
 }
 
 std::string why_missing(const Node& node, bool health_counts) {
   std::string out;
   if (node.state != "READY") {
-    const Words* words = words_of(node.state);
+    const StateWords* words = words_of(kStates, node.state);
     out = node.state.empty() ? "it has no state yet"
           : words != nullptr ? fmt::format("{}: {}", node.state, words->meaning)
                              : node.state;
@@ -183,7 +135,7 @@ std::string why_missing(const Node& node, bool health_counts) {
 }
 
 bool is_lost(const Node& node) {
-  const Words* words = words_of(node.state);
+  const StateWords* words = words_of(kStates, node.state);
   return words != nullptr && words->lost;
 }
 

@@ -9,6 +9,8 @@
 
 #include <muster/plugin.hpp>
 
+#include "plugins/tpu/page.h"
+
 namespace muster::tpu {
 
 struct Endpoint {
@@ -31,10 +33,8 @@ struct Node {
   std::vector<Symptom> symptoms;
 };
 
-struct NodePage {
+struct NodePage : Page {
   std::vector<Node> nodes;
-  std::string next;
-  std::vector<std::string> unreachable;  // zones
 };
 
 // One node, and a page of a list. DATA_LOSS when it is none.

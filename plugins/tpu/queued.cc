@@ -14,19 +14,12 @@ namespace {
 
 using simdjson::dom::array;
 using simdjson::dom::element;
-using simdjson::dom::object;
 using support::text_at;
 using support::google::last_segment;
 
 constexpr int64_t kNodesMaximum = 10000;
 
-struct Words {
-  const char* state;
-  const char* meaning;
-  bool lost;
-};
-
-constexpr std::array<Words, 9> kStates = {{
+constexpr std::array<StateWords, 9> kStates = {{
     {"CREATING", "it is being received", false},
     {"ACCEPTED", "it stands in the queue", false},
     {"WAITING_FOR_RESOURCES", "there is no capacity for it yet", false},
@@ -37,14 +30,6 @@ constexpr std::array<Words, 9> kStates = {{
     {"SUSPENDING", "its TPUs are being taken away", true},
     {"SUSPENDED", "its TPUs were taken away or deleted; delete it, and ask anew", true},
 }};
-
-std::string zone_in(std::string_view name) {
-  constexpr std::string_view kLocations = "/locations/";
-  const size_t from = name.find(kLocations);
-  if (from == std::string_view::npos) return "";
-  const std::string_view zone = name.substr(from + kLocations.size());
-  return std::string(zone.substr(0, zone.find('/')));
-}
 
 // What is odd about it, "" for nothing.
 std::string read_one(element at, Queued& out) {
@@ -58,7 +43,7 @@ std::string read_one(element at, Queued& out) {
   if (at.at_pointer("/tpu/nodeSpec").get_array().get(specs)) return "";
   for (const element spec : specs) {
     QueuedNode node;
-    node.zone = zone_in(fmt::format("{}/", text_at(spec, "/parent")));
+    node.zone = zone_in(text_at(spec, "/parent"));
     if (node.zone.empty()) node.zone = out.zone;
     node.type = text_at(spec, "/node/acceleratorType");
     node.name = text_at(spec, "/nodeId");
@@ -81,67 +66,36 @@ std::string read_one(element at, Queued& out) {
   return "";
 }
 
-sdk::Failure wrong(std::string_view why) {
-  return {MUSTER_E_DATA_LOSS,
-          fmt::format("Cloud TPU's answer for queued resources cannot be understood: {}", why),
-          {}};
-}
-
 }  // namespace
 
 bool Queued::lost() const {
-  for (const Words& one : kStates)
-    if (state == one.state) return one.lost;
-  return false;
+  const StateWords* words = words_of(kStates, state);
+  return words != nullptr && words->lost;
 }
 
 std::string Queued::in_words() const {
   std::string out = fmt::format("queued resource {} is {}", support::quote(name),
                                 state.empty() ? "in no state yet" : state);
-  for (const Words& one : kStates)
-    if (state == one.state) out += fmt::format(": {}", one.meaning);
+  if (const StateWords* words = words_of(kStates, state); words != nullptr)
+    out += fmt::format(": {}", words->meaning);
   if (!error.empty()) out += fmt::format(" ({})", support::quote(error, 300));
   return out;
 }
 
 sdk::Result<Queued> read_queued(std::string_view json) {
-  simdjson::dom::parser parser;
-  element root;
-  if (const auto error = parser.parse(json.data(), json.size()).get(root))
-    return wrong(simdjson::error_message(error));
-  if (!root.is_object()) return wrong("it is no JSON object");
   Queued out;
-  if (const std::string odd = read_one(root, out); !odd.empty()) return wrong(odd);
+  if (auto read =
+          read_single(json, "queued resources", [&](element at) { return read_one(at, out); });
+      !read)
+    return std::move(read).failure();
   return out;
 }
 
 sdk::Result<QueuedPage> read_queued_list(std::string_view json) {
-  simdjson::dom::parser parser;
-  element root;
-  object whole;
-  if (const auto error = parser.parse(json.data(), json.size()).get(root))
-    return wrong(simdjson::error_message(error));
-  if (root.get_object().get(whole)) return wrong("it is no JSON object");
   QueuedPage out;
-  element list;
-  if (!whole["queuedResources"].get(list)) {
-    array items;
-    if (list.get_array().get(items)) return wrong("its resources are no list");
-    for (const element item : items) {
-      if (!item.is_object()) return wrong("one of them is none");
-      if (const std::string odd = read_one(item, out.queued.emplace_back()); !odd.empty())
-        return wrong(odd);
-    }
-  }
-  array unreachable;
-  if (!whole["unreachable"].get_array().get(unreachable)) {
-    for (const element one : unreachable) {
-      std::string_view name;
-      if (!one.get_string().get(name) && support::is_text(name))
-        out.unreachable.emplace_back(last_segment(name));
-    }
-  }
-  out.next = text_at(root, "/nextPageToken");
+  const auto one = [&](element at) { return read_one(at, out.queued.emplace_back()); };
+  if (auto read = read_page(json, "queued resources", "queuedResources", one, out); !read)
+    return std::move(read).failure();
   return out;
 }
 

@@ -7,6 +7,8 @@
 
 #include <muster/plugin.hpp>
 
+#include "plugins/tpu/page.h"
+
 namespace muster::tpu {
 
 struct QueuedNode {
@@ -25,10 +27,8 @@ struct Queued {
   std::string in_words() const;
 };
 
-struct QueuedPage {
+struct QueuedPage : Page {
   std::vector<Queued> queued;
-  std::string next;
-  std::vector<std::string> unreachable;
 };
 
 // One, and a page of a list, of v2 or v2alpha1. DATA_LOSS when it is none.

@@ -3,7 +3,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "sim"))
-from google_asking import MUSTER, PLUGINS, SIM, ask_backend, metadata, tls_world, world  # noqa: E402, F401
+from google_asking import MUSTER, PLUGINS, SIM, ask_backend, metadata, resolve_file, tls_world, world  # noqa: E402, F401
 
 ZONE = "europe-west9-b"
 

@@ -5,7 +5,7 @@ import subprocess
 import time
 import unittest
 
-from asking import ZONE, api_requests, ask, group, metadata, tls_world, world
+from asking import ZONE, api_requests, ask, group, metadata, resolve_file, tls_world, world
 
 MACHINE = f"  machine: {{instance: w-1, zone: {ZONE}}}\n"
 
@@ -136,6 +136,48 @@ class Kinds(unittest.TestCase):
                 self.assertEqual(len(sim.requests()), before)
 
 
+class Manners(unittest.TestCase):
+    def test_a_token_is_asked_for_with_no_more_scope_than_reading_takes(self):
+        with world(MACHINE + group(1)) as sim:
+            self.assertEqual(ask(sim, key=None, env=metadata(sim)).code, 0)
+            tokens = [one["query"] for one in sim.requests() if one["path"].endswith("/token")]
+            self.assertEqual(tokens, ["scopes=https://www.googleapis.com/auth/compute.readonly"])
+
+    def test_who_gives_tokens_is_asked_again_after_a_transient_failure(self):
+        for key, match in (("authorized_user.json", "/token"), ("external_account.json", "/v1/token"), ("impersonated.json", "*generateAccessToken"),
+                           ("aws.json", "PUT /latest/api/token"), ("aws.json", "/latest/meta-data/iam/*")):
+            for what in ("status: 503", "status: 500", "drop: true"):
+                with self.subTest(key + match + what), world(f'  faults: [{{match: "{match}", times: 1, {what}}}]\n' + group(1)) as sim:
+                    run = ask(sim, key=key)
+                    self.assertEqual(run.code, 0, run)
+
+    def test_two_sources_of_one_cluster_ask_for_one_token(self):
+        with world(group(2, f"    - {{name: plum, zone: {ZONE}, members: [{{name: w-0}}]}}\n")) as sim:
+            config = os.path.join(sim.folder.name, "muster.yaml")
+            common = f"endpoint: {sim.ready['url']}/compute/v1, project: orchard, zone: {ZONE}"
+            with open(config, "w") as file:
+                file.write(f"""\
+cluster:
+  merge:
+    - {{backend: gce, options: {{{common}, instance_group: grape}}}}
+    - {{backend: gce, options: {{{common}, instance_group: plum, task_type: ps}}}}
+""")
+            for key, tokens in (("authorized_user.json", 1), ("impersonated.json", 2)):
+                sim.reset()
+                run = resolve_file(sim, config, key)
+                self.assertEqual(run.code, 0, run)
+                self.assertEqual(sorted(run.cluster()), ["ps", "worker"])
+                self.assertEqual(len(sim.requests()) - len(api_requests(sim)), tokens, sim.requests())
+            # In a recording each has what it was told, so that a replay may ask in any order.
+            recording = os.path.join(sim.folder.name, "recording.yaml")
+            sim.reset()
+            run = resolve_file(sim, config, "authorized_user.json", "--record", recording)
+            self.assertEqual(len(sim.requests()) - len(api_requests(sim)), 2)
+            for _ in range(5):
+                again = resolve_file(sim, config, "authorized_user.json", "--replay", recording)
+                self.assertEqual((again.code, again.cluster()), (0, run.cluster()), again)
+
+
 class Permissions(unittest.TestCase):
     def test_what_is_needed_is_told_without_asking_anybody(self):
         with world(group(1)) as sim:
@@ -171,6 +213,23 @@ class Vm(unittest.TestCase):
             self.assertEqual(run.cluster()["worker"], [f"10.40.0.{n}:8470" for n in range(3)])
             self.assertEqual((run.answer["task"]["type"], run.answer["task"]["index"]), ("worker", 1))
             self.assertIn("which is 'w-1'", run.answer["task"]["evidence"][0])
+
+    def test_where_the_metadata_server_says_no_instance_the_addresses_say_which_it_is(self):
+        with open("/proc/net/fib_trie") as file:
+            lines = [line.strip() for line in file]
+        own = [at[4:] for at, below in zip(lines, lines[1:]) if below == "/32 host LOCAL" and not at.startswith("|-- 127.")]
+        if not own:
+            self.skipTest("this machine has no address but the loopback's")
+        pod = f"  machine: {{zone: {ZONE}, attributes: {{cluster-name: vineyard}}}}\n"
+        with world(pod + group(3).replace('name: "w-{0..2}", zone', 'name: "v-{0..2}", zone', 1)
+                   .replace("  groups:", f"    - {{name: \"w-0\", zone: {ZONE}}}\n    - {{name: \"w-1\", zone: {ZONE}, ip: {own[0]}}}\n"
+                            f"    - {{name: \"w-2\", zone: {ZONE}}}\n  groups:")) as sim:
+            run = ask(sim, env=metadata(sim))
+            self.assertEqual(run.code, 0, run)
+            self.assertEqual((run.answer["task"]["type"], run.answer["task"]["index"]), ("worker", 1))
+            self.assertIn(f"this machine has the address '{own[0]}' of 'w-1'", run.answer["task"]["evidence"][0])
+            # Elsewhere than on Google Cloud the same address is somebody else's.
+            self.assertIsNone(ask(sim).answer["task"]["index"])
 
     def test_an_identity_that_contradicts_task_id_is_an_error(self):
         with world(MACHINE + group(3)) as sim:

@@ -62,6 +62,14 @@ class Outages(unittest.TestCase):
                     self.assertEqual(run.code, 0, run)
                     self.assertEqual(len(run.cluster()["worker"]), 3)
 
+    def test_each_status_that_passes_is_tried_again(self):
+        for match in (LIST, GROUP):
+            for status in (408, 429, 500, 502, 504):
+                with self.subTest(f"{match} {status}"), world(fault(match, f"times: 1, status: {status}") + group(3)) as sim:
+                    run = ask(sim)
+                    self.assertEqual(run.code, 0, run)
+                    self.assertEqual(len(run.cluster()["worker"]), 3)
+
     def test_a_server_that_stays_away_is_unavailable(self):
         with world(fault(LIST, "status: 503") + group(1)) as sim:
             run = ask(sim, arguments=["--timeout", "2s"])

@@ -1,4 +1,5 @@
 """Who the members of a group or a filter are, why one is missing, in which order, at which address."""
+import re
 import unittest
 
 from asking import ZONE, api_requests, ask, group, world
@@ -38,7 +39,18 @@ class Groups(unittest.TestCase):
             self.assertEqual(run.answer["jobs"]["worker"]["expected"], 12)
             self.assertTrue(run.answer["complete"])
             self.assertEqual(run.attributes("w-3")["zone"], ZONE)
+            self.assertEqual(run.answer["attributes"]["rank"], "natural order of names")
             self.assertEqual(len(api_requests(sim)), 2)
+
+    def test_explain_tells_each_request_why_it_was_made_and_its_bytes(self):
+        with world(group(3)) as sim:
+            run = ask(sim, verb="explain", key="authorized_user.json")
+            self.assertEqual(run.code, 0, run)
+            made = re.findall(r"(GET|POST) http\S+?(/\S+)\n\s+200, \d+ ms, ([\d.]+ K?i?B)[^(\n]*\(([^)]+)\)", run.out)
+            self.assertEqual(sorted((method, path.split("?")[0].rsplit("/", 1)[1]) for method, path, _, _ in made),
+                             [("GET", "instances"), ("POST", "listManagedInstances"), ("POST", "token")], run.out)
+            self.assertEqual(len({why for _, _, _, why in made}), 3, made)
+            self.assertEqual([size for _, _, size, _ in made if size == "0 B"], [])
 
     def test_members_that_do_not_run_are_missing_by_name_and_reason(self):
         with world(STATES) as sim:

@@ -106,6 +106,19 @@ class Preemption(Watching):
             change(sim, machine("preempted: true") + group(3))
             self.assertEqual(list(self.missing(self.event(process, 2))), ["w-1"])
 
+    def test_a_watch_has_a_new_token_before_the_old_one_ends(self):
+        # Of which the last 225 seconds are the time for another.
+        for server in (None, False):
+            with self.subTest(server), world("  token_life: 228s\n" + machine() + group(3)) as sim:
+                process = self.watch(sim, interval="500ms", server=server, key="authorized_user.json")
+                self.event(process, 1)
+                tokens = lambda: [one for one in sim.requests() if one["path"] == "/token"]  # noqa: E731
+                self.until(lambda: len(tokens()) >= 3, process)
+                spans = [later["time_ms"] - one["time_ms"] for one, later in zip(tokens(), tokens()[1:])]
+                self.assertGreaterEqual(min(spans), 2000, spans)
+                self.assertEqual({one["status"] for one in api_requests(sim)}, {200})
+                self.event(process, 1)
+
     def test_a_preemption_is_told_while_the_api_fails(self):
         faults = '  faults: [{match: "/compute/*", status: 404, body: "{}"}]\n'
         with world(machine() + group(3)) as sim:

@@ -26,6 +26,12 @@ def metadata(sim):
     return {"GCE_METADATA_HOST": sim.ready["url"].removeprefix("http://")}
 
 
+def resolve_file(sim, path, key, *arguments):
+    """muster resolve of a configuration file."""
+    return run([MUSTER, "resolve", "--plugin-dir", PLUGINS, "-f", path, "-o", "json", *arguments], sim,
+               {"GOOGLE_APPLICATION_CREDENTIALS": os.path.join(sim.ready["google"], key)}, 100)
+
+
 def ask_backend(backend, sim, given, options, env, arguments, verb, form, key):
     """muster with the backend in a clean environment, with the credential file `key` of the sim; None: as `env` and options say. An option
     in `options` stands for the one of that name in `given`; without a value it takes that away."""

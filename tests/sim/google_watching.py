@@ -21,14 +21,18 @@ def metadata_requests(sim, key=""):
 
 
 class Watching(unittest.TestCase):
-    def watch_backend(self, backend, sim, given, server=None, interval="1h"):
-        """muster watch with the token of the sim, on the VM of `server` (None: of the sim; False: no VM), and what it tells."""
+    def watch_backend(self, backend, sim, given, server=None, interval="1h", key=None):
+        """muster watch with the token of the sim, or with its credential file `key`, on the VM of `server` (None: of the sim; False: no VM), and what it tells."""
         variables = {"PATH": os.environ.get("PATH", ""), "HOME": sim.folder.name, "NO_GCE_CHECK": "true"}
         variables.update({name: value for name, value in os.environ.items() if "SAN_OPTIONS" in name or name == "LD_PRELOAD"})
         if server is not False:
             variables["GCE_METADATA_HOST"] = (server or sim).ready["url"].removeprefix("http://")
+        if key:
+            variables["GOOGLE_APPLICATION_CREDENTIALS"] = os.path.join(sim.ready["google"], key)
+        else:
+            given = [*given, f"access_token={sim.token}"]
         process = subprocess.Popen([MUSTER, "watch", "--plugin-dir", PLUGINS, "--backend", backend, "--interval", interval, "-o", "json",
-                                    *(word for one in [*given, f"access_token={sim.token}"] for word in ("-O", one))],
+                                    *(word for one in given for word in ("-O", one))],
                                    env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         process.events, process.talk = [], []
 

@@ -20,6 +20,12 @@ class Names(unittest.TestCase):
             self.assertEqual(run.answer["attributes"]["runtime.version"], "v2-alpha-tpuv5-lite")
             self.assertEqual([one["path"] for one in sim.requests()], [f"/v2/projects/orchard/locations/{ZONE}/nodes/plum"])
 
+    def test_explain_tells_the_request_why_it_was_made_and_its_bytes(self):
+        with world(tpu()) as sim:
+            run = ask(sim, verb="explain")
+            self.assertEqual(run.code, 0, run)
+            self.assertRegex(run.out, r"GET http\S+/nodes/plum\S*\n\s+200, \d+ ms, [1-9][\d.]* K?i?B[^(\n]*\([^)]*'plum'[^)]*\)")
+
     def test_long_startup_scripts_are_left_at_home(self):
         script = "x" * 20000
         queue = f"  queued_resources: [{{name: q, zone: {ZONE}, nodes: [plum], state: ACTIVE}}]\n"

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "plugins/gce/members.h"
+#include "plugins/gce/own_address.h"
 
 using namespace muster::gce;
 
@@ -42,6 +43,56 @@ Instance running(const std::string& name) {
 }
 
 }  // namespace
+
+TEST_CASE("only RUNNING counts, and each other status is a reason") {
+  for (const char* status : {"PROVISIONING", "STAGING", "STOPPING", "STOPPED", "SUSPENDING",
+                             "SUSPENDED", "REPAIRING", "TERMINATED", "DEPROVISIONING"}) {
+    Instance instance = running("w");
+    instance.status = status;
+    const std::string why = why_missing(member("w"), &instance);
+    CHECK_MESSAGE(why.rfind(std::string(status) + ": ", 0) == 0, why);
+    CHECK(why_missing(instance) == why);
+    CHECK(why_missing(member("w", "NONE", status), nullptr) == why);
+  }
+  Instance instance = running("w");
+  CHECK(why_missing(member("w"), &instance).empty());
+  instance.status = "LATER_ADDED";
+  CHECK(why_missing(instance) == "LATER_ADDED");
+  instance.status = "";
+  CHECK(why_missing(instance) == "it has no status yet");
+}
+
+TEST_CASE("what a group is doing with a running instance is a reason, unless it only looks at it") {
+  const Instance instance = running("w");
+  for (const char* action :
+       {"CREATING", "CREATING_WITHOUT_RETRIES", "RECREATING", "DELETING", "ABANDONING",
+        "RESTARTING", "RESUMING", "STARTING", "STOPPING", "SUSPENDING"})
+    CHECK_MESSAGE(why_missing(member("w", action), &instance).rfind("being ", 0) == 0, action);
+  for (const char* action : {"NONE", "VERIFYING", "REFRESHING", "LATER_ADDED", ""})
+    CHECK_MESSAGE(why_missing(member("w", action), &instance).empty(), action);
+}
+
+TEST_CASE("a machine's own addresses are those that others may know") {
+  CHECK(read_fib_trie(R"(Main:
+  +-- 0.0.0.0/0 3 0 5
+     |-- 10.40.0.0
+        /24 link UNICAST
+     |-- 10.40.0.7
+        /32 host LOCAL
+     |-- 10.40.0.255
+        /32 link BROADCAST
+     |-- 127.0.0.1
+        /32 host LOCAL
+)") == Addresses{address_bytes("10.40.0.7")});
+  CHECK(read_if_inet6("00000000000000000000000000000001 01 80 10 80       lo\n"
+                      "fd20004c09a100000000000100000000 02 60 00 80     eth0\n"
+                      "fe80000000000000000000000000dead 02 40 20 80     eth0\n") ==
+        Addresses{address_bytes("fd20:4c:9a1:0:0:1:0:0")});
+  CHECK(address_bytes("fd20:4c:9a1::1:0:0") == address_bytes("fd20:4c:9a1:0:0:1:0:0"));
+  CHECK(address_bytes("w-0.c.p.internal").empty());
+  CHECK(read_fib_trie("|-- \n/32 host LOCAL\n|-- 10.0.0").empty());
+  CHECK(read_if_inet6("zz 01 80 00\n000000000000000000000000000000zz 01 80 00 80 x\n").empty());
+}
 
 TEST_CASE("accelerators of machine types that have them built in") {
   const auto devices = [](const char* type) {
