@@ -56,9 +56,9 @@ func (c *Call) Err() error {
 	case c.context.Err() == nil:
 		return nil
 	case !time.Now().Before(c.deadline):
-		return Errorf(DeadlineExceeded, "the deadline has come")
+		return Errorf(DeadlineExceeded, wordsDeadline)
 	}
-	return Errorf(Cancelled, "cancelled")
+	return Errorf(Cancelled, wordsCancelled)
 }
 
 // Log writes to the launcher's log; never a secret (MP-17).

@@ -27,6 +27,12 @@ const (
 	Unauthenticated    Code = 16 // credentials absent or refused; a chain stops
 )
 
+// The words for a call that is over.
+const (
+	wordsCancelled = "cancelled"
+	wordsDeadline  = "the deadline has come"
+)
+
 // Error is a failure that a user is told. Wrapped by another error it keeps its code and details, and the message is the whole one's.
 type Error struct {
 	Code    Code

@@ -91,7 +91,13 @@ func (a *answer) err() error {
 		return nil
 	}
 	message := a.message
-	if message == "" {
+	switch {
+	case message != "":
+	case a.code == int64(Cancelled):
+		message = wordsCancelled
+	case a.code == int64(DeadlineExceeded):
+		message = wordsDeadline
+	default:
 		message = fmt.Sprintf("muster answered with code %d", a.code)
 	}
 	return &Error{Code: Code(a.code), Message: message, Details: a.details}

@@ -289,6 +289,8 @@ class Frames(unittest.TestCase):
     def test_a_service_that_fails_without_words_gets_some(self):
         answer, _ = self.core("sleep").run(answers={"sleep": {"code": 14}})
         self.assertEqual(answer, {"code": 14, "message": "muster answered with code 14"})
+        answer, _ = self.core("sleep").run(answers={"sleep": {"code": 4}})
+        self.assertEqual(answer, {"code": 4, "message": "the deadline has come"})
 
     def test_a_cancel_that_comes_late_means_nothing(self):
         core = self.core("push")

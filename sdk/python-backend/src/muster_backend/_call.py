@@ -7,7 +7,7 @@ from typing import Callable, Dict, List, Mapping, Optional, Sequence, Union
 
 from . import _frames, _wire
 from ._connection import Connection, HandlerOf, PieceHandler
-from ._errors import Code, Failure
+from ._errors import CANCELLED, DEADLINE_EXCEEDED, Code, Failure
 from ._frames import Answer
 from ._types import HttpRequest, HttpResponse, LogLevel, ProgramResult, StreamEnd
 
@@ -71,8 +71,8 @@ class Call:
             raise Failure(self._state.refused, "refused")  # the core has kept the words
         if self._state.cancelled:
             if time.monotonic_ns() >= self.deadline_ns:
-                raise Failure(Code.DEADLINE_EXCEEDED, "the deadline has come")
-            raise Failure(Code.CANCELLED, "cancelled")
+                raise Failure(Code.DEADLINE_EXCEEDED, DEADLINE_EXCEEDED)
+            raise Failure(Code.CANCELLED, CANCELLED)
 
     def log(self, level: LogLevel, text: str) -> None:
         """Writes to the launcher's log; never a secret (MP-17)."""

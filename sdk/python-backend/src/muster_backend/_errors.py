@@ -50,6 +50,11 @@ class Malformed(BaseException):
     """What the core wrote is no frame that it may write; this process ends."""
 
 
+# The words for a call that is over.
+CANCELLED = "cancelled"
+DEADLINE_EXCEEDED = "the deadline has come"
+
+
 def _known(code: int) -> Code:
     try:
         return Code(code)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Callable, Dict, List, Tuple, Union
 
 from . import _wire
-from ._errors import Failure, Malformed
+from ._errors import CANCELLED, DEADLINE_EXCEEDED, Code, Failure, Malformed
 from ._types import HttpResponse, ProgramResult
 
 MAJOR = 1
@@ -56,6 +56,10 @@ FUNCTIONS = {RESOLVE: "resolve", WATCH: "watch", PERMISSIONS: "permissions", PLA
 EXTENSIONS = {"watch": "muster.watch/1", "permissions": "muster.permissions/1", "plan": "muster.plan/1"}
 
 
+# Of answers that have none.
+_WORDS = {int(Code.CANCELLED): CANCELLED, int(Code.DEADLINE_EXCEEDED): DEADLINE_EXCEEDED}
+
+
 @dataclass
 class Hello:
     major: int
@@ -76,7 +80,8 @@ class Answer:
     program: ProgramResult
 
     def failure(self) -> Failure:
-        return Failure(self.code, self.message or f"muster answered with code {self.code}", dict(self.details))
+        words = self.message or _WORDS.get(self.code, f"muster answered with code {self.code}")
+        return Failure(self.code, words, dict(self.details))
 
 
 @dataclass
