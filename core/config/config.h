@@ -35,7 +35,7 @@ struct ResolverConfig {
       option_marks;  // leaf: JSON pointer into the options -> place in the text
   std::optional<std::chrono::nanoseconds> timeout;  // of this resolver; within the whole's
   std::optional<bool>
-      isolate;  // leaf: run in a child process; false: in this one although it needs other libraries
+      isolate;  // leaf: whether it runs in a process of its own; nothing: by core/isolate's policy
   std::vector<ResolverConfig> children;
 };
 

@@ -27,14 +27,19 @@ void read_children(const Node& list, const char* kind, int depth, Backends* back
   }
 }
 
+// Nothing: 'auto', which is what an absent one means.
+std::optional<bool> read_isolate(const Keys& keys, Problems* problems) {
+  const Member* member = keys.find("isolate");
+  if (member == nullptr) return std::nullopt;
+  const Node& value = *member->value;
+  if (value.kind == Kind::kText && value.text == "auto") return std::nullopt;
+  if (value.kind == Kind::kBool) return value.boolean;
+  wrong_type("isolate", value, "true, false or 'auto'", problems);
+  return std::nullopt;
+}
+
 void read_leaf(const Keys& keys, Backends* backends, Problems* problems, ResolverConfig* resolver) {
-  resolver->isolate = keys.boolean("isolate");
-  if (resolver->isolate == true) {
-    problems->add(keys.find("isolate")->value->offset,
-                  "'isolate: true' is not available in this version, and no backend is run in this "
-                  "process instead; "
-                  "remove it, or write 'isolate: false', to run the backend in this process");
-  }
+  resolver->isolate = read_isolate(keys, problems);
   const Node* options = keys.map("options");
   const bool wrong_options = options == nullptr && keys.find("options") != nullptr;
   const std::optional<std::string> backend = keys.text("backend");

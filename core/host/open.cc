@@ -5,7 +5,11 @@
 #include <charconv>
 #include <cstdlib>
 
+#include <muster/plugin.h>
+
 #include "core/host/handles.h"
+#include "core/isolate/isolated_library.h"
+#include "core/isolate/policy.h"
 
 namespace muster {
 namespace {
@@ -108,6 +112,32 @@ EnvironmentLookup environment_of(const muster_cluster& cluster) {
       [session = cluster.replay](const std::string& name) { return session->variable("", name); });
 }
 
+// Where the resolvers run that do not say; nothing: by the policy.
+Result<std::optional<bool>> isolate_setting(const muster_settings& settings) {
+  const auto [text, origin] = settings.find_with_origin("isolate");
+  if (text == nullptr || *text == "auto") return std::optional<bool>();
+  if (*text == "true" || *text == "false") return std::optional<bool>(*text == "true");
+  return Error{Code::kInvalidArgument,
+               fmt::format("{}: '{}' is not 'true', 'false' or 'auto'", origin, *text),
+               {}};
+}
+
+// In this process, or behind the functions of one of its own.
+Result<std::shared_ptr<const PluginLibrary>> open_plugin(const FoundPlugin& found,
+                                                         std::optional<bool> isolate,
+                                                         const Log& log) {
+  const Isolation decided = decide_isolation(found, isolate);
+  log.write(MUSTER_LOG_DEBUG,
+            fmt::format("plugin '{}' runs {}: {}", found.descriptor.name,
+                        decided.isolated ? "isolated" : "in this process", decided.why),
+            Secrets());
+  if (!decided.warning.empty()) log.write(MUSTER_LOG_WARNING, decided.warning, Secrets());
+  if (!decided.isolated) return load_plugin(found, log);
+  Result<std::string> helper = isolation_helper();
+  if (!helper) return std::move(helper).error().with("plugin", found.descriptor.name);
+  return isolate_plugin(found, {std::move(*helper)});
+}
+
 Result<std::unique_ptr<muster_cluster>> open_cluster(const muster_settings& settings) {
   auto cluster = std::make_unique<muster_cluster>();
   cluster->log = log_of(settings);
@@ -137,10 +167,13 @@ Result<std::unique_ptr<muster_cluster>> open_cluster(const muster_settings& sett
   log_ignored(search, *cluster->log, *cluster->secrets);
   auto http = make_http_library(
       [found_in = std::move(search)] { return find_service_library(found_in, "http"); });
-  cluster->make_backend = [plugins = std::move(opened->plugins), log = cluster->log,
-                           secrets = cluster->secrets,
+  const Result<std::optional<bool>> isolate = isolate_setting(settings);
+  if (!isolate) return isolate.error();
+  cluster->make_backend = [plugins = std::move(opened->plugins), isolate = *isolate,
+                           log = cluster->log, secrets = cluster->secrets,
                            http](const ResolverConfig& leaf) -> Result<std::shared_ptr<Backend>> {
-    auto library = load_plugin(plugins.at(leaf.backend), *log, leaf.isolate);
+    auto library =
+        open_plugin(plugins.at(leaf.backend), leaf.isolate ? leaf.isolate : isolate, *log);
     if (!library) return std::move(library).error();
     return Backend::create(std::move(*library), leaf, log, secrets, http);
   };

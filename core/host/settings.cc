@@ -28,6 +28,7 @@ constexpr Known kKnown[] = {
     {"expect", "MUSTER_EXPECT", false},
     {"record", nullptr, false},
     {"replay", nullptr, false},
+    {"isolate", "MUSTER_ISOLATE", false},
     {"watch_interval", "MUSTER_WATCH_INTERVAL", false},
 };
 

@@ -144,7 +144,9 @@ class PluginBackend : public Backend {
                own);
   }
 
-  bool can_watch() const override { return instance_->library().watch().watch != nullptr; }
+  bool can_watch() const override {
+    return instance_->library().watch().watch != nullptr && offers(MUSTER_WATCH_V1);
+  }
   BackendOutcome watch(std::shared_ptr<Session> session, int64_t interval_ns,
                        const CancelToken& cancel,
                        std::function<void(BackendOutcome)> committed) override {
@@ -159,7 +161,8 @@ class PluginBackend : public Backend {
   }
 
   bool can_say_needs() const override {
-    return instance_->library().permissions().permissions != nullptr;
+    return instance_->library().permissions().permissions != nullptr &&
+           offers(MUSTER_PERMISSIONS_V1);
   }
   Result<Needs> needs(std::shared_ptr<Session> session, int64_t deadline_ns,
                       const CancelToken& cancel, NeedsRequest request) override {
@@ -182,7 +185,9 @@ class PluginBackend : public Backend {
     return call->take_needs();
   }
 
-  bool can_plan() const override { return instance_->library().plan().plan != nullptr; }
+  bool can_plan() const override {
+    return instance_->library().plan().plan != nullptr && offers(MUSTER_PLAN_V1);
+  }
   Result<RequestPlan> plan(std::shared_ptr<Session> session, int64_t deadline_ns,
                            const CancelToken& cancel, int64_t members) override {
     const CancelToken own = cancel.child();
@@ -205,6 +210,9 @@ class PluginBackend : public Backend {
   }
 
  private:
+  bool offers(const char* extension) const {
+    return instance_->library().offers(instance_->resolver(), extension);
+  }
   // `own` is a child token: giving up tells the services of this call, and no other, to stop.
   std::shared_ptr<SinkCall> make_call(std::shared_ptr<Session> session, int64_t deadline_ns,
                                       const CancelToken& own) const {
@@ -394,8 +402,8 @@ Result<std::shared_ptr<Backend>> Backend::create(std::shared_ptr<const PluginLib
   muster_error error;
   int32_t code = MUSTER_E_INTERNAL;
   const auto thrown = catch_exception([&] {
-    code = instance->table().create(instance->host(), config.options_json.c_str(),
-                                    config.options_json.size(), &resolver, &error);
+    code = instance->library().create(config.path, instance->host(), config.options_json.c_str(),
+                                      config.options_json.size(), &resolver, &error);
   });
   if (thrown) return misbehaved("MP-13", "create failed: " + *thrown);
   Error said = std::move(error.error);

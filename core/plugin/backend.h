@@ -24,13 +24,9 @@ namespace muster {
 // A plugin in memory: its table copied into ours, checked, the optional functions filled in. Never unloaded.
 class PluginLibrary;
 
-// Loads a plugin that was found; the same file is loaded once per process.
-//
-// `isolate` is what the resolver says: true is kUnimplemented (this build runs plugins in process only, and never instead of in a child);
-// not given, a plugin that needs other libraries than the C and C++ runtime is refused (kFailedPrecondition), for they may be bound to
-// the launcher's copies; false lets it in. kInvalidArgument with a `duty` detail: the plugin is wrong.
-Result<std::shared_ptr<const PluginLibrary>> load_plugin(
-    const FoundPlugin& found, const Log& log, std::optional<bool> isolate = std::nullopt);
+// Loads a plugin that was found into this process; the same file is loaded once. kInvalidArgument with a `duty` detail: the plugin is wrong.
+// Whether it may be loaded here is core/isolate's to say.
+Result<std::shared_ptr<const PluginLibrary>> load_plugin(const FoundPlugin& found, const Log& log);
 
 // What one plugin said in one call, checked; unranked tasks have their indices by natural order of name.
 struct BackendAnswer {

@@ -184,6 +184,7 @@ Result<Descriptor> parse_descriptor(std::string_view json) {
   descriptor.license = fields.text("license", false);
   descriptor.extensions = fields.texts("extensions");
   descriptor.services = fields.texts("services");
+  descriptor.environment = fields.texts("environment");
   descriptor.options_schema = R"({"type":"object","additionalProperties":false})";
   if (const Value* options = fields.object("options", false)) {
     rapidjson::StringBuffer buffer;

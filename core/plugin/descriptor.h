@@ -19,6 +19,8 @@ struct Descriptor {
   std::string options_schema;  // JSON text of an object schema; accepts nothing but {} when absent
   std::vector<std::string> extensions;
   std::vector<std::string> services;
+  std::vector<std::string>
+      environment;  // variables that its process gets when it runs in one of its own
   std::string homepage;
   std::string license;
   std::string json;  // the whole text as written

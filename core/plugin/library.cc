@@ -19,25 +19,6 @@
 namespace muster {
 namespace {
 
-// The C and C++ runtime (MP-1), the parts of libc that were libraries once, and what a compiler's sanitizers add.
-constexpr std::string_view kRuntime[] = {
-    "libc.so.",     "libm.so.",    "libmvec.so.",    "libstdc++.so.", "libgcc_s.so.",
-    "ld-linux",     "libdl.so.",   "libpthread.so.", "librt.so.",     "libasan.so.",
-    "libubsan.so.", "libtsan.so.", "liblsan.so.",    "ld64.so.",
-};
-
-// The libraries that it needs beyond that, in words; "" when there are none.
-std::string other_libraries(const std::vector<std::string>& needed) {
-  std::string others;
-  for (const std::string& name : needed) {
-    const bool runtime = std::any_of(
-        std::begin(kRuntime), std::end(kRuntime),
-        [&](std::string_view prefix) { return std::string_view(name).starts_with(prefix); });
-    if (!runtime) others += (others.empty() ? "'" : ", '") + name + "'";
-  }
-  return others;
-}
-
 Error refuse(const FoundPlugin& found, const char* duty, std::string_view what) {
   return Error{Code::kInvalidArgument,
                fmt::format("plugin '{}' ({}) cannot be used: {} ({})", found.descriptor.name,
@@ -99,44 +80,25 @@ std::string_view table_text(const char* text) {
   return text == nullptr ? std::string_view() : std::string_view(text, ::strnlen(text, 4096));
 }
 
-Status check_isolation(const FoundPlugin& found, const Log& log, std::optional<bool> isolate) {
-  if (isolate == true) {
-    return Error{Code::kUnimplemented,
-                 fmt::format("plugin '{}' is to run isolated ('isolate: true'), which this muster "
-                             "cannot do yet; it is never run in process instead",
-                             found.descriptor.name),
-                 {{"plugin", found.descriptor.name},
-                  {"hint", "take 'isolate: true' away to run it in this process"}}};
-  }
-  const std::string others = other_libraries(found.needed);
-  if (others.empty()) return {};
-  if (isolate == false) {
-    log.write(MUSTER_LOG_WARNING,
-              fmt::format("plugin '{}' needs {}: these may be bound to other copies in this "
-                          "process (isolate: false lets it in)",
-                          found.descriptor.name, others),
-              Secrets());
-    return {};
-  }
-  return Error{Code::kFailedPrecondition,
-               fmt::format("plugin '{}' ({}) needs {}, beyond the C and C++ runtime (MP-1): in "
-                           "this process they may be bound to other copies, "
-                           "so it must run isolated, which this muster cannot do yet",
-                           found.descriptor.name, found.path, others),
-               {{"plugin", found.descriptor.name},
-                {"duty", "MP-1"},
-                {"hint",
-                 "build it with these libraries inside, or say 'isolate: false' at the resolver to "
-                 "take the risk"}}};
-}
-
 }  // namespace
 
 PluginLibrary::PluginLibrary(FoundPlugin found, std::unique_ptr<boost::dll::shared_library> library)
     : found_(std::move(found)), library_(std::move(library)) {}
 
+PluginLibrary::PluginLibrary(FoundPlugin found) : found_(std::move(found)) {}
+
 PluginLibrary::~PluginLibrary() {
   if (!unloads()) static_cast<void>(library_.release());
+}
+
+int32_t PluginLibrary::create(const std::string& /*path*/, const muster_host_v1* host,
+                              const char* options, uint64_t options_size,
+                              muster_resolver** resolver, muster_error* error) const {
+  return table_.create(host, options, options_size, resolver, error);
+}
+
+bool PluginLibrary::offers(const muster_resolver* /*resolver*/, const char* /*extension*/) const {
+  return true;
 }
 
 Status PluginLibrary::enter(const Log& log) {
@@ -249,11 +211,7 @@ Status PluginLibrary::take_extension(const char* id, Table& table, Function Tabl
   return {};
 }
 
-Result<std::shared_ptr<const PluginLibrary>> load_plugin(const FoundPlugin& found, const Log& log,
-                                                         std::optional<bool> isolate) {
-  if (Status status = check_isolation(found, log, isolate); !status)
-    return std::move(status).error();
-
+Result<std::shared_ptr<const PluginLibrary>> load_plugin(const FoundPlugin& found, const Log& log) {
   Loaded& all = loaded();
   const std::lock_guard lock(all.mutex);
   if (const std::shared_ptr<PluginLibrary> known = all.by_path[found.path].lock()) {

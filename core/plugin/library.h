@@ -16,13 +16,13 @@ class shared_library;
 
 namespace muster {
 
-// Immutable once loaded, so any thread may use it. Never unloaded (MC-6): what a plugin leaves behind (thread-local
+// Immutable once loaded, so any thread may use it; core/isolate has one whose resolvers are processes. Never unloaded (MC-6): what a plugin leaves behind (thread-local
 // destructors, atexit handlers, a Go runtime) would run into nothing. Only with the environment variable
 // MUSTER_UNLOAD_PLUGINS=1, for leak hunts, does the last owner unload it.
 class PluginLibrary {
  public:
   PluginLibrary(FoundPlugin found, std::unique_ptr<boost::dll::shared_library> library);
-  ~PluginLibrary();
+  virtual ~PluginLibrary();
   PluginLibrary(const PluginLibrary&) = delete;
   PluginLibrary& operator=(const PluginLibrary&) = delete;
 
@@ -41,8 +41,24 @@ class PluginLibrary {
   // The extension muster.plan/1, likewise.
   const muster_plan_v1& plan() const { return plan_; }
 
+  // The table's create, for the resolver at `path` of the config.
+  virtual int32_t create(const std::string& path, const muster_host_v1* host, const char* options,
+                         uint64_t options_size, muster_resolver** resolver,
+                         muster_error* error) const;
+  // Whether this resolver has an extension whose table is there.
+  virtual bool offers(const muster_resolver* resolver, const char* extension) const;
+
   // Calls the entry and takes its table over. For load_plugin alone.
   Status enter(const Log& log);
+
+ protected:
+  // For one whose functions are not those of a file that was loaded: they are set by whoever is made of it.
+  explicit PluginLibrary(FoundPlugin found);
+  muster_plugin_v1 table_{};
+  bool can_interrupt_ = false;
+  muster_watch_v1 watch_{};
+  muster_permissions_v1 permissions_{};
+  muster_plan_v1 plan_{};
 
  private:
   Status take_table(const muster_plugin_v1* theirs);
@@ -53,11 +69,6 @@ class PluginLibrary {
   FoundPlugin found_;
   std::unique_ptr<boost::dll::shared_library> library_;
   std::unique_ptr<Host> entry_host_;  // lives as long as the library: an entry may have kept it
-  muster_plugin_v1 table_{};
-  bool can_interrupt_ = false;
-  muster_watch_v1 watch_{};
-  muster_permissions_v1 permissions_{};
-  muster_plan_v1 plan_{};
 };
 
 }  // namespace muster

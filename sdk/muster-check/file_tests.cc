@@ -119,7 +119,7 @@ void table(Trial& trial) {
   // The core's own loader is the judge.
   trial.report.step("MP-19", "loading it");
   const Log silent;
-  const auto library = load_plugin(*trial.target.found, silent, false);
+  const auto library = load_plugin(*trial.target.found, silent);
   if (library) return;
   const Error& why = library.error();
   const std::string& duty = why.detail("duty");

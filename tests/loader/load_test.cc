@@ -93,30 +93,6 @@ TEST_CASE("an exception out of the entry is told, and stops nothing") {
             "its entry failed: a C++ exception left it: 'from the entry' (MP-13)"));
 }
 
-TEST_CASE("a plugin that needs other libraries is let in only by isolate: false") {
-  World world("odd-needs", "odd");
-  // Where the plugin's run path, its own folder, finds it.
-  std::filesystem::copy_file(std::string(PLUGINS) + "/libmuster-test-other.so",
-                             world.dir.path() + "/libmuster-test-other.so");
-  const auto refused = world.load();
-  REQUIRE_FALSE(refused.ok());
-  CHECK(refused.error().code == Code::kFailedPrecondition);
-  CHECK(has(refused.error().message,
-            "needs 'libmuster-test-other.so', beyond the C and C++ runtime (MP-1)"));
-  CHECK(has(refused.error().detail("hint"), "say 'isolate: false' at the resolver"));
-
-  CHECK(world.load(false).ok());
-  CHECK(has(world.lines.text(),
-            "needs 'libmuster-test-other.so': these may be bound to other copies in this process"));
-}
-
-TEST_CASE("isolate: true is never run in process instead") {
-  World world("odd-right", "odd");
-  const auto refused = world.load(true);
-  REQUIRE_FALSE(refused.ok());
-  CHECK(refused.error().code == Code::kUnimplemented);
-}
-
 TEST_CASE("a file is loaded once, from many threads too") {
   World world("odd-right", "odd");
   std::vector<std::thread> threads;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/isolate/isolated_library.h"
 #include "core/plugin/backend.h"
 #include "tests/loader/plugin_dir.h"
 
@@ -49,10 +50,11 @@ struct World {
     dir.add(ours ? std::string(PLUGINS) + "/lib" + built + ".so" : built, name);
   }
 
-  Result<std::shared_ptr<const PluginLibrary>> load(std::optional<bool> isolate = std::nullopt) {
+  Result<std::shared_ptr<const PluginLibrary>> load() {
     Result<FoundPlugin> found = find_plugin(dir.search(), name);
     if (!found) return std::move(found).error();
-    return load_plugin(*found, *lines.log(), isolate);
+    if (isolated) return isolate_plugin(std::move(*found), *isolated);
+    return load_plugin(*found, *lines.log());
   }
   Result<std::shared_ptr<Backend>> create(const std::string& options) {
     Result<std::shared_ptr<const PluginLibrary>> library = load();
@@ -84,7 +86,8 @@ struct World {
   std::string name;
   Lines lines;
   std::shared_ptr<Secrets> secrets = std::make_shared<Secrets>();
-  std::shared_ptr<HttpLibrary> http;  // null: there is none
+  std::shared_ptr<HttpLibrary> http;        // null: there is none
+  std::optional<IsolatedSetting> isolated;  // given: it runs in a process of its own
 };
 
 }  // namespace muster::test

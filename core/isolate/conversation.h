@@ -1,0 +1,111 @@
+// Conversation: libmuster's side of the frames with one backend's process.
+#pragma once
+
+#include <muster/plugin.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/isolate/frame_buffer.h"
+#include "core/isolate/process.h"
+#include "core/result.h"
+
+namespace muster {
+
+// What a conversation tells of its process, and to whom.
+struct Speaker {
+  std::string name;                      // the backend's
+  std::string path;                      // of the resolver in the config
+  const muster_host_v1* host = nullptr;  // logs for the resolver, and has the services
+  uint64_t memory = 0;                   // that its process may have, for words
+  bool trace = false;                    // each frame is a line of the log
+};
+
+class Conversation;
+
+// Where the pieces of one streamed body go.
+struct BodyTarget {
+  Conversation* conversation = nullptr;
+  uint64_t request = 0;  // as Piece has it
+};
+
+// Used by one thread at a time, but for wake. Whatever the process does or does not do, each function returns: by its deadline, or, in a
+// call, 400 ms after the call's deadline or cancel. A conversation that has failed has ended its process, and fails from then on.
+class Conversation {
+ public:
+  // Starts the process and waits for its Hello.
+  static Result<std::unique_ptr<Conversation>> start(const ProcessRequest& request,
+                                                     Speaker speaker);
+  // Lets the process end by itself, for 300 ms; then it is ended.
+  ~Conversation();
+  Conversation(const Conversation&) = delete;
+  Conversation& operator=(const Conversation&) = delete;
+
+  const frames::v1::Hello& hello() const { return hello_; }
+  bool failed() const { return failure_.has_value(); }
+
+  // The resolver's create. The answer is the backend's, whatever its code; the error is of the process.
+  Result<frames::v1::Answer> create(const std::string& options);
+  // One call, for which the backend pushes into `call` and asks the services.
+  Result<frames::v1::Answer> run(const muster_call_v1* call, frames::v1::Run run);
+  // Makes a running call look again whether it is to end. [thread-safe]
+  void wake() const;
+
+ private:
+  friend class Serving;
+  using Frame = frames::v1::Frame;
+  using Answer = frames::v1::Answer;
+
+  explicit Conversation(Speaker speaker);
+
+  Status say_hello();
+  // Sends a request and serves the backend until its answer is there, the contents of which are put together.
+  Result<Answer> ask(Frame& request);
+  Status send(const Frame& frame);
+  // Waits for something to happen, and reads it. False: nothing is left to read, and the process has to be asked why.
+  bool wait(int64_t until_ns, bool to_write);
+  Status look_at_time();
+  Status serve(const Frame& frame);
+  void read_output();
+  void show_line(std::string_view line);
+  void log(int32_t level, std::string_view text);
+  void trace(bool ours, const Frame& frame);
+
+  // Ends the process and says why the conversation is over.
+  Error fail(Code code, const char* duty, const std::string& what);
+  Error fail_by_end();
+  // The call has failed by what was pushed: it should end soon.
+  void refuse();
+  Error breach(const std::string& what);
+
+  Speaker speaker_;
+  std::unique_ptr<BackendProcess> process_;
+  int wake_ = -1;  // eventfd
+  frames::v1::Hello hello_;
+  FrameBuffer come_;
+  std::string to_write_;
+  std::optional<Error> failure_;
+  std::string line_;        // of its standard streams, so far
+  std::string last_lines_;  // the end of what it wrote there
+  bool output_over_ = false;
+  int64_t lines_since_ns_ = 0;
+  int64_t lines_ = 0;    // of the log, in the second from then on
+  int64_t dropped_ = 0;  // of them
+  uint64_t last_id_ = 0;
+
+  // Of what goes on.
+  std::string doing_;                     // "create", "resolve", ...
+  const muster_call_v1* call_ = nullptr;  // null between calls
+  int64_t deadline_ns_ = 0;               // of what is no call
+  int64_t end_by_ns_ = 0;                 // once it was told to end; 0 before
+  bool cancel_said_ = false;
+  bool refused_ = false;
+  std::optional<std::pair<std::string, std::string>> misbehaved_;  // duty, what
+  int depth_ = 0;
+  std::vector<std::unique_ptr<BodyTarget>> targets_;  // of the streams of the call
+};
+
+}  // namespace muster

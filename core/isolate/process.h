@@ -1,0 +1,58 @@
+// BackendProcess: a backend's process, with the program muster-isolate between it and us.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/isolate/control.h"
+#include "core/result.h"
+
+namespace muster {
+
+struct ProcessRequest {
+  std::string helper;                    // muster-isolate's absolute path
+  std::vector<std::string> arguments;    // of it, behind its own name
+  std::vector<std::string> environment;  // all of it: "NAME=value"
+};
+
+// Started in a process with threads: what happens between fork and exec is the C library's. Its four descriptors close on exec.
+class BackendProcess {
+ public:
+  // kUnavailable, with errno's words: the system gives no process or descriptor.
+  static Result<std::unique_ptr<BackendProcess>> start(const ProcessRequest& request);
+  // Everything has ended when it returns, which takes half a second at the most.
+  ~BackendProcess();
+  BackendProcess(const BackendProcess&) = delete;
+  BackendProcess& operator=(const BackendProcess&) = delete;
+
+  int frames() const { return frames_; }    // our end, not blocking
+  int output() const { return output_; }    // what it writes to its standard streams, not blocking
+  int control() const { return control_; }  // readable once it has ended
+
+  // Says that no more frames come: it should exit by itself.
+  void end_frames() const;
+  // Ends it and all that it started, and waits for that.
+  void end_now();
+  // How it ended, as far as is known within so long.
+  std::optional<isolate::Ended> ended(int64_t wait_ns);
+
+ private:
+  BackendProcess() = default;
+
+  pid_t pid_ = -1;
+  int frames_ = -1;
+  int output_ = -1;
+  int control_ = -1;
+  bool over_ = false;  // the program has said all, or is gone
+  std::optional<isolate::Ended> ended_;
+};
+
+// "signal 11 (Segmentation fault)", "exit status 3", and the like.
+std::string words_of(const isolate::Ended& ended);
+
+}  // namespace muster

@@ -1,0 +1,259 @@
+// A plugin in a process of its own: whatever it does, the launcher gets an error that says so, and nothing of it is left.
+#include <dirent.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <thread>
+
+#include "core/isolate/policy.h"
+#include "tests/loader/world.h"
+
+using namespace muster;
+using namespace muster::test;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What a loaded machine needs on top of what is promised.
+constexpr int64_t kSlack_ms = 400;
+
+int64_t milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start).count();
+}
+
+size_t open_descriptors() {
+  size_t count = 0;
+  DIR* all = ::opendir("/proc/self/fd");
+  while (::readdir(all) != nullptr) ++count;
+  ::closedir(all);
+  return count;
+}
+
+bool has_children() {
+  siginfo_t info{};
+  return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
+}
+
+bool lives(pid_t pid) { return ::kill(pid, 0) == 0; }
+
+pid_t pid_in(const std::string& file) {
+  pid_t pid = 0;
+  for (int turn = 0; turn < 200 && pid == 0; ++turn) {
+    std::ifstream(file) >> pid;
+    if (pid == 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return pid;
+}
+
+// The plugin "wild", isolated, doing one thing; nothing of it is left at the end.
+struct Wild : World {
+  explicit Wild(const std::string& what, uint64_t memory = IsolatedSetting::kIsolatedMemory)
+      : World("wild", "wild"), options(fmt_options(what)) {
+    isolated = IsolatedSetting{ISOLATE, memory, false};
+  }
+  ~Wild() {
+    CHECK_FALSE(has_children());
+    CHECK(open_descriptors() == descriptors);
+  }
+  std::string fmt_options(const std::string& what) const {
+    return "{\"do\": \"" + what + "\", \"file\": \"" + file() + "\"}";
+  }
+  std::string file() const { return dir.path() + "/said"; }
+
+  // The failure of one resolve, which has to come within so long.
+  Error failure(int64_t deadline_ms, int64_t within_ms) {
+    auto backend = create(options);
+    REQUIRE(backend.ok());
+    const auto start = Clock::now();
+    BackendOutcome outcome = resolve(**backend, deadline_ms);
+    CHECK(milliseconds_since(start) < within_ms + kSlack_ms);
+    REQUIRE_FALSE(outcome.answer.ok());
+    return std::move(outcome.answer).error();
+  }
+
+  size_t descriptors = open_descriptors();
+  std::string options;
+};
+
+}  // namespace
+
+TEST_CASE("an isolated plugin answers") {
+  Wild world("answer");
+  const auto answer = world.answer(world.options);
+  REQUIRE(answer.ok());
+  CHECK(answer->spec.task_count() == 1);
+  CHECK(has(world.lines.text(), "wild (cluster): destroyed"));
+}
+
+TEST_CASE("a crash is an error that says the signal, and the launcher lives on") {
+  Wild world("crash");
+  const Error error = world.failure(10'000, 500);
+  CHECK(error.code == Code::kUnavailable);
+  CHECK(error.detail("duty") == "MP-26");
+  CHECK(has(error.message,
+            "plugin 'wild' (cluster) misbehaved: its process was ended by signal 11 (Segmentation "
+            "fault) during resolve (MP-26)"));
+}
+
+TEST_CASE("a crash in create is an error of opening") {
+  Wild world("crash in create");
+  const auto backend = world.create(world.options);
+  REQUIRE_FALSE(backend.ok());
+  CHECK(has(backend.error().message, "signal 11 (Segmentation fault) during create"));
+}
+
+TEST_CASE("after a crash the next resolve starts anew") {
+  Wild world("crash once");
+  const auto backend = world.create(world.options);
+  REQUIRE(backend.ok());
+  CHECK_FALSE(world.resolve(**backend).answer.ok());
+  CHECK(world.resolve(**backend).answer.ok());
+}
+
+TEST_CASE("an abort tells what was written before it") {
+  Wild world("abort");
+  const Error error = world.failure(10'000, 500);
+  CHECK(has(error.message, "signal 6 (Aborted) during resolve"));
+  CHECK(has(error.message, "; the last that it wrote: the invariant does not hold"));
+  CHECK(has(world.lines.text(), "its process wrote: the invariant does not hold"));
+}
+
+TEST_CASE("an exit is an error that says the status") {
+  Wild world("exit");
+  CHECK(has(world.failure(10'000, 500).message, "its process ended with exit status 3 during"));
+}
+
+TEST_CASE("an exception that leaves a function is told as in process") {
+  World world("throws", "throws");
+  world.isolated = IsolatedSetting{ISOLATE};
+  const Error isolated = world.error(R"({"do": "resolve"})");
+  world.isolated.reset();
+  const Error in_process = world.error(R"({"do": "resolve"})");
+  CHECK(isolated.message == in_process.message);
+  CHECK(isolated.detail("duty") == "MP-13");
+}
+
+TEST_CASE("an endless loop is ended after its deadline") {
+  Wild world("loop");
+  const Error error = world.failure(100, 600);
+  CHECK(error.code == Code::kDeadlineExceeded);
+  CHECK(error.detail("duty") == "MP-12");
+  CHECK(has(error.message,
+            "has not returned 300 ms after its deadline; its process was ended (MP-12)"));
+}
+
+TEST_CASE("one that ignores SIGTERM is killed, and says what it waited for") {
+  Wild world("ignore");
+  const Error error = world.failure(100, 600);
+  CHECK(has(error.message,
+            "after its deadline, while waiting for: nobody; its process was ended (MP-12)"));
+}
+
+TEST_CASE("a cancel ends it as a deadline does") {
+  Wild world("loop");
+  const auto backend = world.create(world.options);
+  REQUIRE(backend.ok());
+  const CancelToken cancel;
+  std::thread canceller([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    cancel.cancel();
+  });
+  const auto start = Clock::now();
+  const BackendOutcome outcome = world.resolve(**backend, 60'000, cancel);
+  CHECK(milliseconds_since(start) < 50 + 500 + kSlack_ms);
+  canceller.join();
+  REQUIRE_FALSE(outcome.answer.ok());
+  CHECK(outcome.answer.error().code == Code::kCancelled);
+  CHECK(has(outcome.answer.error().message, "300 ms after being cancelled"));
+}
+
+TEST_CASE("one that takes memory without end has its share and no more") {
+  Wild world("allocate", uint64_t{256} << 20);
+  const Error error = world.failure(20'000, 20'000);
+  CHECK(has(error.message, "MiB of the 256 MiB that it may have"));
+}
+
+TEST_CASE("a grandchild ends with its plugin") {
+  for (const char* what : {"grandchild", "daemon"}) {
+    CAPTURE(what);
+    Wild world(what);
+    pid_t grandchild = 0;
+    {
+      const auto backend = world.create(world.options);
+      REQUIRE(backend.ok());
+      static_cast<void>(world.resolve(**backend, 10'000));
+      grandchild = pid_in(world.file());
+      REQUIRE(grandchild > 0);
+    }
+    CHECK_FALSE(lives(grandchild));
+  }
+}
+
+TEST_CASE("one that closes every descriptor is ended by its deadline, and told") {
+  Wild world("close");
+  CHECK(has(world.failure(200, 700).message, "its process closed the frames during resolve"));
+}
+
+TEST_CASE("a flood of tasks is refused") {
+  Wild world("flood the sink");
+  const Error error = world.failure(60'000, 30'000);
+  CHECK(error.detail("duty") == "MP-9");
+  CHECK(has(error.message, "misbehaved: more than 1048576 tasks in one call (MP-9)"));
+}
+
+TEST_CASE("a flood of log lines neither fills the log nor keeps the call open") {
+  Wild world("flood the log");
+  CHECK(world.failure(1'500, 2'000).code == Code::kDeadlineExceeded);
+  CHECK(has(world.lines.text(), "lines of its log are left out"));
+  CHECK(world.lines.text().size() < 500'000);
+}
+
+TEST_CASE("a flood of output neither fills the log nor keeps the call open") {
+  Wild world("flood the output");
+  CHECK(world.failure(500, 1'000).code == Code::kDeadlineExceeded);
+  CHECK(world.lines.text().size() < 500'000);
+}
+
+TEST_CASE("garbage among the frames is an error that says so") {
+  Wild world("garbage");
+  const Error error = world.failure(10'000, 600);
+  CHECK(error.code == Code::kInternal);
+  CHECK(has(error.message, "misbehaved: it does not keep to the frames: a frame says that it has"));
+}
+
+TEST_CASE("a destroy that hangs is ended") {
+  Wild world("hang in destroy");
+  const auto start = Clock::now();
+  CHECK(world.answer(world.options).ok());
+  CHECK(milliseconds_since(start) < 1'000 + kSlack_ms);
+}
+
+TEST_CASE("without muster-isolate an isolated plugin fails, and does not run here") {
+  World world("odd-right", "odd");
+  world.isolated = IsolatedSetting{"/nowhere/muster-isolate"};
+  const auto backend = world.create("{}");
+  REQUIRE_FALSE(backend.ok());
+  CHECK(has(backend.error().message,
+            "'/nowhere/muster-isolate' cannot be started: No such file or directory"));
+}
+
+TEST_CASE("auto: what needs other libraries runs isolated") {
+  World world("odd-needs", "odd");
+  // Where the plugin's run path, its own folder, finds it.
+  std::filesystem::copy_file(std::string(PLUGINS) + "/libmuster-test-other.so",
+                             world.dir.path() + "/libmuster-test-other.so");
+  const auto found = find_plugin(world.dir.search(), "odd");
+  REQUIRE(found.ok());
+  const Isolation decided = decide_isolation(*found, std::nullopt);
+  CHECK(decided.isolated);
+  CHECK(has(decided.why, "it needs 'libmuster-test-other.so', beyond the C and C++ runtime"));
+  CHECK(has(decide_isolation(*found, false).warning, "may be bound to other copies"));
+
+  world.isolated = IsolatedSetting{ISOLATE};
+  CHECK(world.answer().ok());
+}

@@ -1,0 +1,154 @@
+/* Backend "wild": what no plugin may do, and what only a process of its own survives. Its option `do` says what. */
+#include <muster/plugin.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+MUSTER_DESCRIPTOR({
+  "name" : "wild",
+  "version" : "1.0.0",
+  "abi" : {"major" : 1, "minor" : 0},
+  "description" : "Harms its process on demand, for the tests of isolation.",
+  "options" :
+      {"type" : "object",
+       "properties" : {"do" : {"type" : "string"}, "file" : {"type" : "string"}}}
+})
+
+struct muster_resolver {
+  const muster_host_v1 *host;
+  char what[64];
+  char file[512];
+};
+
+#define TEXT(text) (text), sizeof(text) - 1
+
+static void option(const muster_host_v1 *host, const char *pointer, char *to, size_t size) {
+  const muster_options_v1 *reader = host->get_service(host, MUSTER_OPTIONS_V1);
+  const char *text = "";
+  uint64_t text_size = 0;
+  reader->get_text(host, pointer, &text, &text_size);
+  snprintf(to, size, "%s", text);
+}
+
+/* A page that nobody may touch: some virtual machines let a program write to the address zero. */
+static void crash(void) {
+  volatile char *page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  *page = 1;
+}
+
+static void wait_for_ever(void) {
+  for (;;) pause();
+}
+
+/* A process that outlives its parent if nobody sees to it; says in a file who it is. */
+static void leave_a_grandchild(const char *file, int own_session) {
+  if (fork() != 0) return;
+  signal(SIGTERM, SIG_IGN);
+  if (own_session) setsid();
+  FILE *out = fopen(file, "w");
+  fprintf(out, "%d\n", (int)getpid());
+  fclose(out);
+  wait_for_ever();
+}
+
+static int32_t create(const muster_host_v1 *host, const char *options, uint64_t options_size,
+                      muster_resolver **resolver, muster_error *error) {
+  struct muster_resolver *self = calloc(1, sizeof *self);
+  (void)options;
+  (void)options_size;
+  (void)error;
+  self->host = host;
+  option(host, "/do", self->what, sizeof self->what);
+  option(host, "/file", self->file, sizeof self->file);
+  if (strcmp(self->what, "crash in create") == 0) crash();
+  *resolver = self;
+  return MUSTER_OK;
+}
+
+static void destroy(muster_resolver *self) {
+  if (strcmp(self->what, "hang in destroy") == 0) wait_for_ever();
+  self->host->log(self->host, MUSTER_LOG_INFO, TEXT("destroyed"));
+  free(self);
+}
+
+static int32_t push(const muster_call_v1 *call, int64_t index, const char *address) {
+  muster_task_v1 task = {sizeof task, "worker", 6, index, "", 0, address, MUSTER_NUL_TERMINATED, 0};
+  return call->add_task(call, &task);
+}
+
+static int32_t resolve(muster_resolver *self, const muster_call_v1 *call, muster_error *error) {
+  const char *what = self->what;
+  (void)error;
+  if (strcmp(what, "crash once") == 0 && access(self->file, F_OK) != 0) {
+    fclose(fopen(self->file, "w"));
+    crash();
+  }
+  if (strcmp(what, "crash") == 0) {
+    push(call, 0, "10.0.0.1:1");
+    crash();
+  }
+  if (strcmp(what, "abort") == 0) {
+    fprintf(stderr, "the invariant does not hold\n");
+    abort();
+  }
+  if (strcmp(what, "exit") == 0) exit(3);
+  if (strcmp(what, "loop") == 0) {
+    for (volatile int turn = 0;; turn = 1 - turn) {
+    }
+  }
+  if (strcmp(what, "ignore") == 0) {
+    signal(SIGTERM, SIG_IGN);
+    call->set_progress(call, TEXT("nobody"));
+    wait_for_ever();
+  }
+  if (strcmp(what, "allocate") == 0) {
+    for (;;) {
+      char *block = malloc(1 << 20);
+      memset(block, 1, 1 << 20);
+    }
+  }
+  if (strcmp(what, "grandchild") == 0) leave_a_grandchild(self->file, 0);
+  if (strcmp(what, "daemon") == 0) {
+    leave_a_grandchild(self->file, 1);
+    while (access(self->file, F_OK) != 0) usleep(1000);
+    crash();
+  }
+  if (strcmp(what, "close") == 0) {
+    for (int descriptor = 0; descriptor < 1024; ++descriptor) close(descriptor);
+    wait_for_ever();
+  }
+  if (strcmp(what, "flood the sink") == 0) {
+    for (int64_t index = 0;; ++index) push(call, index % 2000000000, "10.0.0.1:1");
+  }
+  if (strcmp(what, "flood the log") == 0) {
+    for (;;) self->host->log(self->host, MUSTER_LOG_INFO, TEXT("and another line"));
+  }
+  if (strcmp(what, "flood the output") == 0) {
+    for (;;) printf("and another line\n");
+  }
+  if (strcmp(what, "garbage") == 0) {
+    if (write(3, "this is no frame at all", 23) < 0) return MUSTER_E_INTERNAL;
+    wait_for_ever();
+  }
+  return push(call, 0, "10.0.0.1:1");
+}
+
+static const muster_plugin_v1 table = {sizeof table,
+                                       MUSTER_PLUGIN_ABI_MAJOR,
+                                       MUSTER_PLUGIN_ABI_MINOR,
+                                       "wild",
+                                       "1.0.0",
+                                       create,
+                                       destroy,
+                                       resolve,
+                                       NULL,
+                                       NULL};
+
+MUSTER_EXPORT const muster_plugin_v1 *muster_plugin_entry_v1(const muster_host_v1 *host) {
+  (void)host;
+  return &table;
+}
