@@ -85,14 +85,7 @@ void read_plugins(const Node& map, Config* config, Problems* problems) {
                                                   : conf::what_is(*item)));
       continue;
     }
-    std::filesystem::path path(item->text);
-    if (path.is_relative()) {
-      const std::filesystem::path file(config->name);
-      std::error_code ignored;
-      path =
-          (file.is_absolute() ? file.parent_path() : std::filesystem::current_path(ignored)) / path;
-    }
-    path = path.lexically_normal();
+    std::filesystem::path path(conf::absolute_in(*config, item->text));
     if (path.has_relative_path() && path.filename().empty()) path = path.parent_path();
     config->plugin_search.push_back(path.string());
   }

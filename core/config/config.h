@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "core/plugin/descriptor.h"
@@ -28,7 +29,9 @@ struct ResolverConfig {
   Kind kind = Kind::kLeaf;
   std::string path;  // "cluster.merge[1].chain[0]": the word of errors and of the answer's sources
   Mark mark;
-  std::string backend;               // leaf
+  std::string backend;  // leaf
+  std::vector<std::string>
+      command;  // leaf: the executable that the backend is, absolute, and its arguments; else empty
   std::string options_json;          // leaf: an object, secrets included, schema defaults filled in
   std::vector<std::string> secrets;  // leaf: texts of the options that the schema marks writeOnly
   std::map<std::string, Mark>
@@ -64,9 +67,18 @@ std::string show_place(const Config& config, Mark mark, std::string_view message
 // Environment variable by name; nullopt when unset.
 using EnvironmentLookup = std::function<std::optional<std::string>(const std::string& name)>;
 
+// Which plugin a resolver uses: that of this name, or the executable of a command.
+struct PluginUse {
+  std::string backend;
+  std::vector<std::string> command;
+  friend bool operator<(const PluginUse& a, const PluginUse& b) {
+    return std::tie(a.backend, a.command) < std::tie(b.backend, b.command);
+  }
+};
+
 // Finds and reads the descriptor of a backend, without loading it, once plugins.search and plugins.sha256 are known.
 using DescriptorLookup =
-    std::function<Result<Descriptor>(const std::string& backend, const Config& so_far)>;
+    std::function<Result<Descriptor>(const PluginUse& use, const Config& so_far)>;
 
 // Parses and checks a whole config. All its errors are in the one Error (kInvalidArgument; kNotFound or kPermissionDenied
 // when the only errors are plugins that cannot be found or trusted): each with file:line:column, the line, and the

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "core/config/options.h"
@@ -38,6 +40,30 @@ std::optional<bool> read_isolate(const Keys& keys, Problems* problems) {
   return std::nullopt;
 }
 
+// The program and its arguments; nothing when there is none, or a wrong one, which is told.
+std::vector<std::string> read_command(const Keys& keys, const Backends& backends,
+                                      Problems* problems) {
+  std::vector<std::string> command;
+  const Node* list = keys.list("command");
+  if (list == nullptr) return command;
+  for (const Node* item : list->items) {
+    if (item->kind == Kind::kBroken) return {};
+    if (item->kind != Kind::kText || item->text.find('\0') != std::string::npos) {
+      problems->add(item->offset, fmt::format("'command' holds texts, not {}", what_is(*item)));
+      return {};
+    }
+    command.push_back(item->text);
+  }
+  if (command.empty() || command[0].find('/') == std::string::npos) {
+    problems->add(list->offset,
+                  "'command' begins with the program's path, with a slash in it, as in "
+                  "'[./my-backend, --flag]'");
+    return {};
+  }
+  command[0] = backends.absolute(command[0]);
+  return command;
+}
+
 void read_leaf(const Keys& keys, Backends* backends, Problems* problems, ResolverConfig* resolver) {
   resolver->isolate = read_isolate(keys, problems);
   const Node* options = keys.map("options");
@@ -49,6 +75,15 @@ void read_leaf(const Keys& keys, Backends* backends, Problems* problems, Resolve
   if (!check_backend_name(*backend, place, problems) || wrong_options) {
     if (options != nullptr) hide_what_sounds_secret(*options, problems);
     return;
+  }
+  resolver->command = read_command(keys, *backends, problems);
+  if (resolver->command.empty() && keys.find("command") != nullptr) {
+    if (options != nullptr) hide_what_sounds_secret(*options, problems);
+    return;
+  }
+  if (!resolver->command.empty() && resolver->isolate == false) {
+    problems->add(keys.find("isolate")->value->offset,
+                  "a backend that is an executable always runs in a process of its own");
   }
   backends->check(resolver, options, place);
 }
@@ -68,8 +103,20 @@ bool check_backend_name(const std::string& name, size_t place, Problems* problem
   return false;
 }
 
-Backends::Known& Backends::find(const std::string& backend, size_t place) {
-  const auto [entry, added] = known_.try_emplace(backend);
+std::string absolute_in(const Config& config, const std::string& path) {
+  std::filesystem::path whole(path);
+  if (whole.is_relative()) {
+    const std::filesystem::path file(config.name);
+    std::error_code ignored;
+    whole =
+        (file.is_absolute() ? file.parent_path() : std::filesystem::current_path(ignored)) / whole;
+  }
+  return whole.lexically_normal().string();
+}
+
+Backends::Known& Backends::find(const PluginUse& use, size_t place) {
+  const std::string& backend = use.backend;
+  const auto [entry, added] = known_.try_emplace(use);
   Known& known = entry->second;
   if (!added) {
     if (!known.schema) {
@@ -82,7 +129,7 @@ Backends::Known& Backends::find(const std::string& backend, size_t place) {
     return known;
   }
   known.place = place;
-  const Result<Descriptor> descriptor = lookup_(backend, config_);
+  const Result<Descriptor> descriptor = lookup_(use, config_);
   if (!descriptor) {
     const Error& error = descriptor.error();
     std::string story;
@@ -106,7 +153,7 @@ Backends::Known& Backends::find(const std::string& backend, size_t place) {
 }
 
 void Backends::check(ResolverConfig* leaf, const Node* options, size_t place) {
-  Known& known = find(leaf->backend, place);
+  Known& known = find({leaf->backend, leaf->command}, place);
   if (!known.schema) {
     if (options != nullptr) hide_what_sounds_secret(*options, &problems_);
     return;
@@ -133,7 +180,8 @@ ResolverConfig read_resolver(const Node& node, std::string path, int depth, Back
     return resolver;
   }
   const Keys keys(node, "a resolver",
-                  {"backend", "options", "isolate", "chain", "merge", "timeout"}, problems);
+                  {"backend", "command", "options", "isolate", "chain", "merge", "timeout"},
+                  problems);
   resolver.timeout = keys.duration("timeout");
 
   const Member* kinds[] = {keys.find("backend"), keys.find("chain"), keys.find("merge")};
@@ -159,7 +207,7 @@ ResolverConfig read_resolver(const Node& node, std::string path, int depth, Back
     read_leaf(keys, backends, problems, &resolver);
     return resolver;
   }
-  for (const char* key : {"options", "isolate"}) {
+  for (const char* key : {"options", "isolate", "command"}) {
     const Member* member = keys.find(key);
     if (member == nullptr) continue;
     hide_what_sounds_secret(*member->value, problems);

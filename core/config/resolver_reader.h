@@ -15,6 +15,9 @@ namespace muster::conf {
 
 constexpr int kMaximumResolverDepth = 64;  // resolvers within each other
 
+// A path of the config as it is meant: relative ones count from the folder of its file.
+std::string absolute_in(const Config& config, const std::string& path);
+
 // Finds the descriptor of each backend once and checks options against it.
 class Backends {
  public:
@@ -22,6 +25,7 @@ class Backends {
   Backends(const DescriptorLookup& lookup, const Config& config, Problems* problems)
       : lookup_(lookup), config_(config), problems_(*problems) {}
 
+  std::string absolute(const std::string& path) const { return absolute_in(config_, path); }
   // Checks `options` (null: none) of leaf->backend, whose name stands at `place`, and fills in what the leaf has of them.
   void check(ResolverConfig* leaf, const Node* options, size_t place);
 
@@ -30,12 +34,12 @@ class Backends {
     std::optional<OptionSchema> schema;  // none: it cannot be used, as was told at `place`
     size_t place = 0;
   };
-  Known& find(const std::string& backend, size_t place);
+  Known& find(const PluginUse& use, size_t place);
 
   const DescriptorLookup& lookup_;
   const Config& config_;
   Problems& problems_;
-  std::map<std::string, Known> known_;
+  std::map<PluginUse, Known> known_;
 };
 
 // Whether `name` can be a backend's; else tells it at `place`.

@@ -63,6 +63,7 @@ std::string explain_source(const SourceRecord& source, bool color) {
     if (programs > 0) text += fmt::format(", {}", count_of(programs, "program"));
   }
   text += '\n';
+  if (!source.where.empty()) text += indented(source.where, 4);
   if (!source.message.empty()) text += indented(source.message, 4);
   for (const RequestRecord& request : source.requests)
     text += request.of_program() ? program_line(request, color) : request_line(request, color);

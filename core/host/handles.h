@@ -98,7 +98,7 @@ const char* give(std::string_view text, size_t* size);
 // What muster_open and muster_config_check share: the config, read and checked, with the plugins that it names found but not loaded.
 struct OpenedConfig {
   Config config;
-  std::map<std::string, FoundPlugin> plugins;  // by backend
+  std::map<PluginUse, FoundPlugin> plugins;
   std::vector<std::string> variables;
 };
 Result<OpenedConfig> open_config(const muster_settings& settings,

@@ -10,6 +10,7 @@
 #include "core/host/handles.h"
 #include "core/isolate/isolated_library.h"
 #include "core/isolate/policy.h"
+#include "core/isolate/program.h"
 
 namespace muster {
 namespace {
@@ -124,9 +125,7 @@ Result<std::optional<bool>> isolate_setting(const muster_settings& settings) {
 
 // In this process, or behind the functions of one of its own.
 Result<std::shared_ptr<const PluginLibrary>> open_plugin(const FoundPlugin& found,
-                                                         std::optional<bool> isolate,
-                                                         const Log& log) {
-  const Isolation decided = decide_isolation(found, isolate);
+                                                         const Isolation& decided, const Log& log) {
   log.write(MUSTER_LOG_DEBUG,
             fmt::format("plugin '{}' runs {}: {}", found.descriptor.name,
                         decided.isolated ? "isolated" : "in this process", decided.why),
@@ -172,10 +171,13 @@ Result<std::unique_ptr<muster_cluster>> open_cluster(const muster_settings& sett
   cluster->make_backend = [plugins = std::move(opened->plugins), isolate = *isolate,
                            log = cluster->log, secrets = cluster->secrets,
                            http](const ResolverConfig& leaf) -> Result<std::shared_ptr<Backend>> {
-    auto library =
-        open_plugin(plugins.at(leaf.backend), leaf.isolate ? leaf.isolate : isolate, *log);
+    const FoundPlugin& found = plugins.at({leaf.backend, leaf.command});
+    const Isolation decided = decide_isolation(found, leaf.isolate ? leaf.isolate : isolate);
+    auto library = open_plugin(found, decided, *log);
     if (!library) return std::move(library).error();
-    return Backend::create(std::move(*library), leaf, log, secrets, http);
+    return Backend::create(
+        std::move(*library), leaf, log, secrets, http,
+        fmt::format("{}: {}", decided.isolated ? "isolated" : "in process", decided.why));
   };
   auto made = Cluster::create(opened->config, cluster->make_backend);
   if (!made) return std::move(made).error();
@@ -187,9 +189,11 @@ Result<std::unique_ptr<muster_cluster>> open_cluster(const muster_settings& sett
 
 PluginSearch search_of(const muster_settings& settings, const Config* config) {
   static const std::vector<std::string> none;
-  return search_places(
+  PluginSearch search = search_places(
       settings.all("plugin_dir"), config == nullptr ? none : config->plugin_search,
       config == nullptr ? std::map<std::string, std::string>() : config->plugin_sha256);
+  search.describe = describe_program;
+  return search;
 }
 
 Result<OpenedConfig> open_config(const muster_settings& settings,
@@ -200,13 +204,15 @@ Result<OpenedConfig> open_config(const muster_settings& settings,
       opened.variables.push_back(name);
     return environment(name);
   };
-  const DescriptorLookup descriptors = [&](const std::string& backend,
+  const DescriptorLookup descriptors = [&](const PluginUse& use,
                                            const Config& so_far) -> Result<Descriptor> {
-    const auto known = opened.plugins.find(backend);
+    const auto known = opened.plugins.find(use);
     if (known != opened.plugins.end()) return known->second.descriptor;
-    auto found = find_plugin(search_of(settings, &so_far), backend);
+    const PluginSearch search = search_of(settings, &so_far);
+    auto found = use.command.empty() ? find_plugin(search, use.backend)
+                                     : find_program(search, use.backend, use.command);
     if (!found) return std::move(found).error();
-    return opened.plugins.emplace(backend, std::move(*found)).first->second.descriptor;
+    return opened.plugins.emplace(use, std::move(*found)).first->second.descriptor;
   };
   const std::string* backend = settings.find("backend");
   const std::string* text = settings.find("config_text");
@@ -297,8 +303,8 @@ int32_t muster_config_check(const muster_settings* settings, muster_text** repor
     const size_t leaves = muster::leaf_count(opened->config.cluster);
     std::string text = fmt::format("{}: right; {} resolver{}", opened->config.name, leaves,
                                    leaves == 1 ? "" : "s");
-    for (const auto& [backend, plugin] : opened->plugins) {
-      text += fmt::format("\n  {}: {} {}", backend, plugin.path, plugin.descriptor.version);
+    for (const auto& [use, plugin] : opened->plugins) {
+      text += fmt::format("\n  {}: {} {}", use.backend, plugin.path, plugin.descriptor.version);
     }
     *report = new muster_text{text + "\n"};
     return 0;

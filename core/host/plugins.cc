@@ -1,8 +1,11 @@
-// Plugins as the files say they are: list, describe, path. No code of a plugin runs.
+// Plugins as they say they are: list, describe, path. No code of a shared object runs; an executable has to be asked.
 #include <fmt/format.h>
 #include <rapidjson/document.h>
 #include <rapidjson/prettywriter.h>
 #include <rapidjson/stringbuffer.h>
+
+#include <filesystem>
+#include <system_error>
 
 #include "core/host/handles.h"
 #include "core/plugin/finder.h"
@@ -35,9 +38,14 @@ muster_text* text_of(const rapidjson::StringBuffer& buffer) {
 
 // A path stands for a file only with a slash in it, as for a shell.
 Result<FoundPlugin> find_named(const muster_settings& settings, const std::string& name_or_path) {
-  if (name_or_path.find('/') != std::string::npos) return inspect_plugin(name_or_path);
+  if (name_or_path.find('/') != std::string::npos) {
+    if (name_or_path.ends_with(".so")) return inspect_plugin(name_or_path);
+    std::error_code ignored;
+    return find_program(search_of(settings, nullptr), "",
+                        {std::filesystem::absolute(name_or_path, ignored).string()});
+  }
   auto found = find_plugin(search_of(settings, nullptr), name_or_path);
-  if (!found || !found->sha256.empty()) return found;
+  if (!found || !found->sha256.empty() || !found->command.empty()) return found;
   auto inspected = inspect_plugin(found->path);
   if (!inspected) return inspected;
   found->sha256 = std::move(inspected->sha256);

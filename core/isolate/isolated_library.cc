@@ -11,6 +11,9 @@
 
 #include "core/isolate/conversation.h"
 #include "core/isolate/identity.h"
+#include "core/isolate/policy.h"
+#include "core/isolate/program.h"
+#include "core/plugin/inspect.h"
 
 namespace muster {
 namespace {
@@ -32,6 +35,21 @@ std::vector<std::string> environment_for(const Descriptor& descriptor) {
       out.emplace_back(text);
   }
   return out;
+}
+
+ProcessRequest isolated_process(const FoundPlugin& found, const IsolatedSetting& setting) {
+  ProcessRequest request;
+  request.helper = setting.helper;
+  request.arguments = {fmt::format("{}", ::getpid()), fmt::format("{}", setting.memory)};
+  if (found.command.empty()) {
+    request.arguments.insert(request.arguments.end(),
+                             {"plugin", found.path, isolate::identity_of(found)});
+  } else {
+    request.arguments.emplace_back("program");
+    request.arguments.insert(request.arguments.end(), found.command.begin(), found.command.end());
+  }
+  request.environment = environment_for(found.descriptor);
+  return request;
 }
 
 class IsolatedLibrary;
@@ -149,20 +167,15 @@ class IsolatedLibrary : public PluginLibrary {
 
   const IsolatedSetting& setting() const { return setting_; }
 
-  ProcessRequest process_request() const {
-    ProcessRequest request;
-    request.helper = setting_.helper;
-    request.arguments = {fmt::format("{}", ::getpid()), fmt::format("{}", setting_.memory),
-                         "plugin", found().path, isolate::identity_of(found())};
-    request.environment = environment_for(found().descriptor);
-    return request;
-  }
+  ProcessRequest process_request() const { return isolated_process(found(), setting_); }
 
  private:
   IsolatedSetting setting_;
 };
 
 int32_t IsolatedResolver::start(muster_error* error) {
+  if (const Status unchanged = check_unchanged(library_.found()); !unchanged)
+    return give(unchanged.error(), error);
   auto conversation = Conversation::start(
       library_.process_request(),
       {library_.name(), path_, host_, library_.setting().memory, library_.setting().trace});
@@ -191,6 +204,18 @@ int32_t IsolatedResolver::run(const muster_call_v1* call, frames::v1::Run run,
 }
 
 }  // namespace
+
+Result<std::string> describe_program(const FoundPlugin& program) {
+  Result<std::string> helper = isolation_helper();
+  if (!helper) return std::move(helper).error();
+  const std::string& name = program.descriptor.name;
+  const Host host(name, "describe", "{}", nullptr, nullptr, nullptr);
+  const IsolatedSetting setting{std::move(*helper)};
+  auto conversation = Conversation::start(isolated_process(program, setting),
+                                          {name, "describe", host.table(), setting.memory, false});
+  if (!conversation) return std::move(conversation).error();
+  return (*conversation)->hello().descriptor();
+}
 
 std::shared_ptr<const PluginLibrary> isolate_plugin(FoundPlugin found, IsolatedSetting setting) {
   return std::make_shared<IsolatedLibrary>(std::move(found), std::move(setting));

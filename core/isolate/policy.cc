@@ -62,6 +62,7 @@ std::string foreign_part(const std::string& path, uid_t owner) {
 }  // namespace
 
 Isolation decide_isolation(const FoundPlugin& found, std::optional<bool> isolate) {
+  if (!found.command.empty()) return {true, "it is an executable", ""};
   if (isolate == true) return {true, "the config says so", ""};
   const std::string others = other_libraries(found.needed);
   if (isolate == false) {

@@ -134,8 +134,12 @@ void run_call(const std::shared_ptr<Running>& running) {
 
 class PluginBackend : public Backend {
  public:
-  explicit PluginBackend(std::shared_ptr<Instance> instance)
-      : instance_(std::move(instance)), turns_(std::make_shared<Turns>()) {}
+  PluginBackend(std::shared_ptr<Instance> instance, std::string where)
+      : instance_(std::move(instance)),
+        turns_(std::make_shared<Turns>()),
+        where_(std::move(where)) {}
+
+  std::string where() const override { return where_; }
 
   BackendOutcome resolve(std::shared_ptr<Session> session, int64_t deadline_ns,
                          const CancelToken& cancel) override {
@@ -232,6 +236,7 @@ class PluginBackend : public Backend {
 
   std::shared_ptr<Instance> instance_;
   std::shared_ptr<Turns> turns_;
+  std::string where_;
 };
 
 Error PluginBackend::error(Code code, const char* duty, std::string message) const {
@@ -386,7 +391,8 @@ Result<std::shared_ptr<Backend>> Backend::create(std::shared_ptr<const PluginLib
                                                  const ResolverConfig& config,
                                                  std::shared_ptr<const Log> log,
                                                  std::shared_ptr<Secrets> secrets,
-                                                 std::shared_ptr<HttpLibrary> http) {
+                                                 std::shared_ptr<HttpLibrary> http,
+                                                 std::string where) {
   for (const std::string& secret : config.secrets) secrets->add(secret);
   const auto instance = std::make_shared<Instance>(std::move(library), config, std::move(log),
                                                    std::move(secrets), std::move(http));
@@ -416,7 +422,7 @@ Result<std::shared_ptr<Backend>> Backend::create(std::shared_ptr<const PluginLib
       return misbehaved("MP-10", fmt::format("create returned OK after it had set an error: {}: {}",
                                              code_name(said.code), said.message));
     }
-    return std::shared_ptr<Backend>(std::make_shared<PluginBackend>(instance));
+    return std::shared_ptr<Backend>(std::make_shared<PluginBackend>(instance, std::move(where)));
   }
   if (code < MUSTER_OK || code > MUSTER_E_UNAUTHENTICATED) {
     return misbehaved("MP-11", fmt::format("create returned {}, which is no code{}", code,

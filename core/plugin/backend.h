@@ -51,8 +51,12 @@ class Backend {
                                                  const ResolverConfig& config,
                                                  std::shared_ptr<const Log> log,
                                                  std::shared_ptr<Secrets> secrets,
-                                                 std::shared_ptr<HttpLibrary> http);
+                                                 std::shared_ptr<HttpLibrary> http,
+                                                 std::string where = "");
   virtual ~Backend() = default;
+
+  // Where it runs and why, in words for `muster explain`, as create was told.
+  virtual std::string where() const { return ""; }
 
   // Asks the plugin, on a thread of its own. Returns by the deadline or cancel plus 500 ms of grace at the latest, whatever the plugin
   // does: a plugin that does not return is marked stuck (MP-12), its late answer dropped, and asking it again fails at once until it

@@ -23,10 +23,14 @@ struct SearchPlace {
       note;  // why it is not looked in: "unset", "does not exist", "ignored: set-user-ID program", ...; "" when it is
 };
 
+struct FoundPlugin;
+
 // Everything that decides where plugins are found; made by search_places from the settings and the environment.
 struct PluginSearch {
   std::vector<SearchPlace> places;
   std::map<std::string, std::string> sha256;  // backend name to lower-case hex
+  // Asks an executable, which is trusted by then, for its descriptor: it has to be run for that. Null: no executable is taken.
+  std::function<Result<std::string>(const FoundPlugin& program)> describe;
 };
 
 // `explicit_directories` from settings or flags (relative ones count from the working directory), then MUSTER_PLUGIN_PATH (absolute ones
@@ -61,19 +65,24 @@ struct FoundPlugin {
   std::string origin;
   std::vector<std::string> shadowed;  // files of the same name in later places
   std::vector<std::string> needed;    // DT_NEEDED: the libraries that it needs
+  std::vector<std::string> command;   // of an executable: `path` and its arguments; else empty
   // Identity of the file that was checked: load refuses when the file at `path` is another one by then.
   uint64_t device = 0, inode = 0;
   int64_t size = 0, modified_ns = 0;
 };
 
-// Finds `libmuster-NAME.so`, checks trust, pin, ELF, descriptor, ABI. The error tells the cause first, then every place looked at with
+// Finds `libmuster-NAME.so`, or in the same place `muster-backend-NAME`, checks trust, pin, ELF, descriptor, ABI. The error tells the cause first, then every place looked at with
 // its reason, then what to do. kNotFound; kPermissionDenied (not trusted, pin differs); kInvalidArgument (not a plugin, wrong ABI).
 Result<FoundPlugin> find_plugin(const PluginSearch& search, const std::string& name);
+
+// The executable of a command, its first part with a slash in it: checked as find_plugin does. `name` is the backend that it has to be.
+Result<FoundPlugin> find_program(const PluginSearch& search, const std::string& name,
+                                 const std::vector<std::string>& command);
 
 // One file by its path, with its sha256: read and checked as find_plugin does, trust left to the caller.
 Result<FoundPlugin> inspect_plugin(const std::string& path);
 
-// One line of `muster plugins list`: a file `libmuster-*.so` and what can be said of it.
+// One line of `muster plugins list`: a file `libmuster-*.so` or `muster-backend-*` and what can be said of it.
 struct ListedPlugin {
   std::string path, origin, name;
   bool usable = false;

@@ -48,17 +48,16 @@ std::string lower(std::string text) {
 
 // `path` without symlinks. `pin`: "" for none, kAnyHash to hash without comparing.
 constexpr const char* kAnyHash = "*";
-Result<Opened> open_real(const std::string& path, const std::string& name, const std::string& pin) {
-  Result<OpenFile> open = open_regular_file(path);
-  if (!open) return std::move(open).error();
-  Opened opened;
-  opened.found.path = path;
-  opened.found.device = open->status().st_dev;
-  opened.found.inode = open->status().st_ino;
-  opened.found.size = open->status().st_size;
-  opened.found.modified_ns = modified_ns(open->status());
+Result<FoundPlugin> identify(const OpenFile& open, const std::string& path, const std::string& name,
+                             const std::string& pin) {
+  FoundPlugin found;
+  found.path = path;
+  found.device = open.status().st_dev;
+  found.inode = open.status().st_ino;
+  found.size = open.status().st_size;
+  found.modified_ns = modified_ns(open.status());
   if (!pin.empty()) {
-    Result<std::string> hash = hash_of(*open, path);
+    Result<std::string> hash = hash_of(open, path);
     if (!hash) return std::move(hash).error();
     if (pin != kAnyHash && *hash != lower(pin)) {
       return Error{
@@ -70,8 +69,18 @@ Result<Opened> open_real(const std::string& path, const std::string& name, const
                                 "it: 'plugins: {{sha256: {{{}: {}}}}}'",
                                 name, *hash)}}};
     }
-    opened.found.sha256 = std::move(*hash);
+    found.sha256 = std::move(*hash);
   }
+  return found;
+}
+
+Result<Opened> open_real(const std::string& path, const std::string& name, const std::string& pin) {
+  Result<OpenFile> open = open_regular_file(path);
+  if (!open) return std::move(open).error();
+  Result<FoundPlugin> found = identify(*open, path, name, pin);
+  if (!found) return std::move(found).error();
+  Opened opened;
+  opened.found = std::move(*found);
   Result<ElfContents> contents = read_elf(open->descriptor(), path);
   if (!contents) {
     return std::move(contents).error().with("hint", "install a build of it for this machine");
@@ -179,6 +188,15 @@ Result<FoundPlugin> inspect_service(const std::string& file, const std::string& 
                  {{"hint", "install muster again"}}};
   }
   return std::move(opened->found);
+}
+
+Result<FoundPlugin> open_program(const std::string& file, const std::string& name,
+                                 const std::string& pin) {
+  Result<std::string> path = follow_trusted(file);
+  if (!path) return std::move(path).error();
+  Result<OpenFile> open = open_regular_file(*path);
+  if (!open) return std::move(open).error();
+  return identify(*open, *path, name, pin);
 }
 
 bool is_service_library(const std::string& file) {

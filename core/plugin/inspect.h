@@ -14,6 +14,14 @@ namespace muster {
 Result<FoundPlugin> inspect_file(const std::string& file, const std::string& name,
                                  const std::string& pin);
 
+// An executable, which is `name` ("" for any) by what `search.describe` is told. What cannot be read of its bytes is not looked at.
+Result<FoundPlugin> inspect_program(const PluginSearch& search, const std::string& file,
+                                    const std::string& name, const std::string& pin,
+                                    const std::vector<std::string>& arguments);
+// The first part of that: trust, pin, and which file it is.
+Result<FoundPlugin> open_program(const std::string& file, const std::string& name,
+                                 const std::string& pin);
+
 // The same for a library of the core's own, which has no descriptor and exports muster_service_entry_v1.
 Result<FoundPlugin> inspect_service(const std::string& file, const std::string& name,
                                     const std::string& pin);

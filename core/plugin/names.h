@@ -21,6 +21,13 @@ inline bool is_backend_name(std::string_view name) {
 inline constexpr std::string_view kFilePrefix = "libmuster-";
 inline constexpr std::string_view kFileSuffix = ".so";
 
+// An executable of this name speaks the frames of sdk/frames by itself.
+inline constexpr std::string_view kProgramPrefix = "muster-backend-";
+
+inline std::string program_file_name(std::string_view name) {
+  return std::string(kProgramPrefix).append(name);
+}
+
 inline std::string plugin_file_name(std::string_view name) {
   return std::string(kFilePrefix).append(name).append(kFileSuffix);
 }

@@ -130,6 +130,7 @@ class Asking {
     SourceRecord record;
     record.path = node.config->path;
     record.backend = kind_name(*node.config);
+    if (node.backend != nullptr) record.where = node.backend->where();
     return record;
   }
 

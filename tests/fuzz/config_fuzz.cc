@@ -33,7 +33,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (name.size() % 2 == 1) return kValue;
     return std::nullopt;
   };
-  const auto descriptors = [](const std::string& name, const Config&) -> Result<Descriptor> {
+  const auto descriptors = [](const PluginUse& use, const Config&) -> Result<Descriptor> {
+    const std::string& name = use.backend;
     if (name == "lost")
       return Error{Code::kNotFound, "cannot find the plugin of backend 'lost'", {}};
     Descriptor descriptor;

@@ -70,7 +70,8 @@ class ConfigWorld {
     };
   }
   DescriptorLookup descriptors() const {
-    return [this](const std::string& name, const Config& so_far) -> Result<Descriptor> {
+    return [this](const PluginUse& use, const Config& so_far) -> Result<Descriptor> {
+      const std::string& name = use.backend;
       lookups.push_back(name);
       search_at_lookup = so_far.plugin_search;
       const auto found = backends_.find(name);

@@ -117,6 +117,10 @@ static int32_t resolve(muster_resolver *self, const muster_call_v1 *call, muster
     while (access(self->file, F_OK) != 0) usleep(1000);
     crash();
   }
+  if (strcmp(what, "daemon and wait") == 0) {
+    leave_a_grandchild(self->file, 1);
+    wait_for_ever();
+  }
   if (strcmp(what, "close") == 0) {
     for (int descriptor = 0; descriptor < 1024; ++descriptor) close(descriptor);
     wait_for_ever();
