@@ -55,6 +55,9 @@ class Go(unittest.TestCase):
     def test_it_speaks_the_frames(self):
         self.call(sys.executable, os.path.join(HERE, "frames_test.py"), PROBE_COMMAND=self.build("probe"), PROBE_BROKE="panic: seven")
 
+    def test_the_core_takes_it_for_a_backend(self):
+        self.call(sys.executable, os.path.join(HERE, "core_test.py"), PROBE_COMMAND=self.build("probe"), PROBE_BROKE="panic: seven")
+
     def test_the_template_does_what_all_templates_do(self):
         self.call(sys.executable, os.path.join(HERE, "roster_test.py"), ROSTER_COMMAND=self.build("template"))
 

@@ -1,11 +1,14 @@
 """A backend that does what its option `do` says, for frames_test.py. tests/sdk/probe is the same in Go."""
 import json
+import os
+import signal
+import sys
 import time
 
 import muster_backend
 from muster_backend import UNRANKED, Code, Failure, HttpRequest, LogLevel
 
-DESCRIPTOR = {"name": "probe", "version": "1.2.3", "abi": {"major": 1, "minor": 0}, "options": {"type": "object"}}
+DESCRIPTOR = {"name": "probe", "version": "1.2.3", "abi": {"major": 1, "minor": 0}, "description": "What a test says.", "options": {"type": "object"}}
 
 
 class Probe:
@@ -139,6 +142,17 @@ class Probe:
                 call.add_task("worker", 0, "a", "10.0.0.1:1")
             except Failure:
                 return
+
+    def crash(self, call):
+        print("on its way", file=sys.stderr, flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def leak(self, call):
+        secret = call.file(call.variable("SECRET_FILE")).decode()
+        call.mark_secret(secret)
+        call.log(LogLevel.WARNING, "read " + secret)
+        call.add_warning("read " + secret)
+        raise Failure(Code.UNAUTHENTICATED, f"{secret} is refused", {"hint": f"renew {secret}"})
 
     def say(self, call):
         print("standard output")

@@ -64,6 +64,14 @@ class Python(unittest.TestCase):
         self.call(sys.executable, os.path.join(HERE, "roster_test.py"), env={
             "ROSTER_COMMAND": json.dumps([os.path.join(self.bin, "muster-backend-roster")])})
 
+    def test_the_core_takes_it_for_a_backend(self):
+        program = os.path.join(self.folder, "probe")
+        with open(program, "w") as out:
+            out.write(f"#!/bin/sh\nexec {self.bin}/python {HERE}/probe.py\n")
+        os.chmod(program, 0o755)
+        self.call(sys.executable, os.path.join(HERE, "core_test.py"), env={
+            "MUSTER": os.environ["MUSTER"], "PROBE_COMMAND": json.dumps([program]), "PROBE_BROKE": "ValueError: seven"})
+
 
 if __name__ == "__main__":
     unittest.main()

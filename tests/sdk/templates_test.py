@@ -108,6 +108,20 @@ class Template(unittest.TestCase):
         self.run_in(folder, test)
         self.run_in(os.path.join(folder, "muster-plugin"), "cargo test --offline")
 
+    @unittest.skipIf(shutil.which("go") is None, "there is no go; tools/install-deps go brings one")
+    def test_go(self):
+        folder = self.new("go")
+        build, ask = blocks(os.path.join(folder, "README.md"))
+        self.run_in(folder, "export GOPROXY=off GOTOOLCHAIN=local GOFLAGS= CGO_ENABLED=0\n" + build)
+        self.run_in(folder, "\n".join(ask.splitlines()[:2]))
+
+    def test_python(self):
+        folder = self.new("python")
+        build, ask = blocks(os.path.join(folder, "README.md"))
+        # With the setuptools and wheel of Debian's own python3 instead of those that pip would fetch; 0 is pip's way to say: none.
+        self.run_in(folder, "export PIP_NO_INDEX=1 PIP_NO_BUILD_ISOLATION=0 PYTHONPATH=/usr/lib/python3/dist-packages PATH=/usr/bin:$PATH\n" + build)
+        self.run_in(folder, "\n".join(ask.splitlines()[:2]))
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=1)

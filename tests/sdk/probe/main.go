@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"syscall"
 	"time"
 
 	"muster/backend"
 )
 
-const descriptor = `{"name": "probe", "version": "1.2.3", "abi": {"major": 1, "minor": 0}, "options": {"type": "object"}}`
+const descriptor = `{"name": "probe", "version": "1.2.3", "abi": {"major": 1, "minor": 0}, "description": "What a test says.", "options": {"type": "object"}}`
 
 type probe struct {
 	do   string
@@ -37,7 +39,7 @@ func (p *probe) Resolve(ctx context.Context, call *backend.Call) error {
 	return map[string]func(context.Context, *backend.Call) error{
 		"push": push, "services": p.services, "stream": stream, "stop stream": stopStream, "streams": streams, "fail": fail,
 		"break down": breakDown, "fail with ok": failWithOK, "push for ever": pushForEver, "sleep": sleep, "spin": spin,
-		"ignore": ignore, "many": many, "swallow": swallow, "say": say,
+		"ignore": ignore, "many": many, "swallow": swallow, "say": say, "crash": crash, "leak": leak,
 	}[p.do](ctx, call)
 }
 
@@ -220,6 +222,24 @@ func swallow(ctx context.Context, call *backend.Call) error {
 		call.AddTask(backend.Task{Job: "worker", Name: "a", Address: "10.0.0.1:1"})
 	}
 	return nil
+}
+
+func crash(ctx context.Context, call *backend.Call) error {
+	fmt.Fprintln(os.Stderr, "on its way")
+	syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	select {}
+}
+
+func leak(ctx context.Context, call *backend.Call) error {
+	path, _, err := call.Variable("SECRET_FILE")
+	if err != nil {
+		return err
+	}
+	secret := must(call.File(path, 1<<20))
+	call.MarkSecret(secret)
+	call.Log(backend.Warning, "read "+string(secret))
+	call.AddWarning("read " + string(secret))
+	return backend.Errorf(backend.Unauthenticated, "%s is refused", secret).With("hint", "renew "+string(secret))
 }
 
 func say(ctx context.Context, call *backend.Call) error {
