@@ -30,7 +30,7 @@ struct PluginSearch {
   std::vector<SearchPlace> places;
   std::map<std::string, std::string> sha256;  // backend name to lower-case hex
   // Asks an executable, which is trusted by then, for its descriptor: it has to be run for that. Null: no executable is taken.
-  std::function<Result<std::string>(const FoundPlugin& program)> describe;
+  std::function<Result<std::string>(const FoundPlugin& program)> describe = nullptr;
 };
 
 // `explicit_directories` from settings or flags (relative ones count from the working directory), then MUSTER_PLUGIN_PATH (absolute ones

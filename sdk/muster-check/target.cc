@@ -38,7 +38,7 @@ Result<ResolverConfig> checked_options(const Descriptor& descriptor, const std::
   const auto nothing = [](const std::string&) -> std::optional<std::string> {
     return std::nullopt;
   };
-  const auto describe = [&](const std::string&, const Config&) -> Result<Descriptor> {
+  const auto describe = [&](const PluginUse&, const Config&) -> Result<Descriptor> {
     return descriptor;
   };
   Result<Config> config =

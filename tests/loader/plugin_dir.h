@@ -47,7 +47,7 @@ class PluginDir {
   }
 
   // A search that looks here alone.
-  PluginSearch search() const { return {{{"--plugin-dir", path(), ""}}, {}}; }
+  PluginSearch search() const { return {{{"--plugin-dir", path(), ""}}, {}, nullptr}; }
 
  private:
   std::filesystem::path path_;
