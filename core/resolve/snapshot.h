@@ -57,10 +57,10 @@ struct SourceRecord {
   std::string backend;  // "kubernetes"; "chain" and "merge" for compositions
   std::string status;   // "OK", "NOT_FOUND", ...; "NOT_ASKED" for those that a chain did not reach
   std::string message;  // the error, or why a chain went on; "" when there is nothing to tell
-  std::string where;    // it runs, and why: "isolated: the config says so"; "" of a composition
   int64_t tasks = 0;
   int64_t milliseconds = 0;
   std::vector<RequestRecord> requests;
+  std::string where = {};  // it runs, and why: "isolated: the config says so"; "" of a composition
 
   // How many of the requests are programs.
   int64_t programs() const {
