@@ -110,6 +110,7 @@ TestResult run_apart(const Test& test, const std::vector<std::string>& arguments
   std::vector<std::string> words = {"muster-check", "--run-one", test.name};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
 

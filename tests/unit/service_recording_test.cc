@@ -104,6 +104,41 @@ TEST_CASE(
   CHECK(contains(first, "busy") == false);  // it was tried again
 }
 
+TEST_CASE(
+    "who plays the servers himself has the rest replayed; what was not recorded is not there") {
+  const Variable variable("MUSTER_TEST_SET", "of this process");
+  RecordedResolver recorded;
+  recorded.times = {1'000'000'000};
+  recorded.variables = {{"MUSTER_TEST_SET", "of the recording"}};
+  recorded.files = {{"/roster", "worker-0", std::nullopt}};
+  FakeTransport transport(
+      {Answer::of(503, {{"Retry-After", "3"}}, "busy"), Answer::of(200, {}, "played")});
+  World world(Session::replay_but_exchanges(
+                  std::make_unique<Recording>(RecordedResolvers{{"cluster", recorded}}), nullptr,
+                  std::make_shared<Secrets>()),
+              transport.library());
+  const char* text = nullptr;
+  uint64_t size = 0;
+  REQUIRE(environment()->get_variable(world.call(), "MUSTER_TEST_SET", &text, &size) == MUSTER_OK);
+  CHECK(std::string(text, size) == "of the recording");
+  REQUIRE(environment()->read_file(world.call(), "/roster", 99, 0, &text, &size, nullptr) ==
+          MUSTER_OK);
+  CHECK(std::string(text, size) == "worker-0");
+  muster_error error;
+  CHECK(environment()->read_file(world.call(), "/etc/passwd", 9999, 0, &text, &size, &error) ==
+        MUSTER_E_NOT_FOUND);
+  CHECK(error.error.message == "'/etc/passwd' does not exist");
+
+  // Retried as over a network, and no time passes.
+  const int64_t before = monotonic_ns();
+  Get get("http://api.test/pods");
+  get.send(world);
+  CHECK(get.text() == "played");
+  CHECK(transport.seen.size() == 2);
+  CHECK(monotonic_ns() - before < kSecond);
+  CHECK(clock_service()->monotonic_ns(world.call()) - monotonic_ns() > 2 * kSecond);
+}
+
 TEST_CASE("a recording is readable: one item a block, JSON laid out, in the order of asking") {
   RecordedResolvers resolvers;
   resolvers[""].times = {1'769'860'800'123'000'000};
