@@ -22,6 +22,7 @@ FROZEN = os.path.join(ROOT, "tests/abi/frozen")
 RELEASES = sorted(name for name in os.listdir(FROZEN) if name.startswith("v"))
 # Where each of them stands today.
 CURRENT = {
+    "frames.proto": "sdk/frames/frames.proto",
     "http.h": "sdk/include/muster/http.h",
     "http_streams.h": "sdk/include/muster/http_streams.h",
     "muster.h": "core/include/muster/muster.h",
@@ -34,6 +35,10 @@ ANSWER = {"worker": ["10.0.0.1:8470", "10.0.0.2:8470", "10.0.0.3:8470"]}
 def read(*parts):
     with open(os.path.join(*parts), encoding="utf-8") as file:
         return file.read()
+
+
+def frozen(release, name):
+    return read(FROZEN, release, "include/muster" if name.endswith(".h") else "", name)
 
 
 def later(text):
@@ -57,7 +62,7 @@ class Headers(unittest.TestCase):
         after = re.search(rf"^## After {re.escape(newest.removeprefix('v'))}\n(.*?)(^## |\Z)", changes, re.MULTILINE | re.DOTALL)
         self.assertIsNotNone(after, f"sdk/CHANGES.md has no heading 'After {newest.removeprefix('v')}'")
         for name, path in CURRENT.items():
-            if read(FROZEN, newest, "include/muster", name) == read(ROOT, path):
+            if frozen(newest, name) == read(ROOT, path):
                 continue
             self.assertRegex(after[1], rf"(?m)^- {re.escape(name)}: .*because",
                              f"{path} is not what {newest} froze: say what changed and why, '- {name}: ..., because ...', in sdk/CHANGES.md")
