@@ -101,6 +101,7 @@ MUSTER_API void muster_text_destroy(muster_text *text);
  *   environment   TensorFlow's `environment`
  *   expect        "worker=16,ps=1"
  *   record, replay   file of a recording to write, or to answer from without any network
+ *   isolate          "true", "false" or "auto": of resolvers that do not say whether they run in a process of their own; MUSTER_ISOLATE
  *   watch_interval   of muster_watch for sources without a stream: default "10s"
  */
 MUSTER_API muster_settings *muster_settings_create(void);
