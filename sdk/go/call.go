@@ -28,6 +28,9 @@ func (h *Host) CheckAddress(address string, port int64) error {
 	return answer.err()
 }
 
+// The deadline is counted from when the Run was read, so the core's Cancel comes a little before it.
+const onTheWay = 100 * time.Millisecond
+
 // Call is one running call: it takes what is found, and asks the world. It is for one goroutine at a time, until the call ends.
 //
 // A push (Add..., Set...) returns nothing, for it is not answered. Once the call was cancelled, its deadline has come, or the core has
@@ -55,7 +58,7 @@ func (c *Call) Err() error {
 		return Errorf(Internal, "a call was used after its end (MP-15)")
 	case c.context.Err() == nil:
 		return nil
-	case !time.Now().Before(c.deadline):
+	case time.Until(c.deadline) < onTheWay:
 		return Errorf(DeadlineExceeded, wordsDeadline)
 	}
 	return Errorf(Cancelled, wordsCancelled)
