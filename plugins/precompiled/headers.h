@@ -1,5 +1,5 @@
-// What nearly every file of the backend includes, compiled once for it and once for its parsers. Each file still
-// names what it needs: see core/precompiled/headers.h.
+// What nearly every file of a backend includes, compiled once for each library that names it. Each file still names
+// what it needs: see core/precompiled/headers.h.
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
