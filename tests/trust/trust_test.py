@@ -33,7 +33,10 @@ def setUpModule():
     unittest.addModuleCleanup(shutil.rmtree, PROGRAMS)
     os.chmod(PROGRAMS, 0o755)
     library = shutil.copy(LIBMUSTER, os.path.join(PROGRAMS, "libmuster.so.1"))
-    os.mkdir(os.path.join(PROGRAMS, "bin"), 0o755)
+    for folder in ("bin", "muster"):
+        os.mkdir(os.path.join(PROGRAMS, folder), 0o755)
+    # What belongs to a plain user is not loaded into a process of root's libmuster.
+    shutil.copy(os.path.join(os.path.dirname(LIBMUSTER), "isolate/child/muster-isolate"), os.path.join(PROGRAMS, "muster"))
     MUSTER, LIBMUSTER = shutil.copy(MUSTER, os.path.join(PROGRAMS, "bin")), library
 
 
