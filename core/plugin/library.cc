@@ -183,10 +183,12 @@ Status PluginLibrary::take_table(const muster_plugin_v1* theirs) {
                   fmt::format("its table says version '{}', its descriptor '{}'",
                               table_text(table_.version), said.version));
   }
-  if (table_.abi_minor != said.abi_minor) {
-    return refuse(found_, "MP-2",
-                  fmt::format("its table says plugin ABI {}.{}, its descriptor {}.{}",
-                              table_.abi_major, table_.abi_minor, said.abi_major, said.abi_minor));
+  // The table has the minor of the header that it was compiled with; what the plugin needs may be less, never more.
+  if (table_.abi_minor < said.abi_minor) {
+    return refuse(
+        found_, "MP-2",
+        fmt::format("its descriptor needs plugin ABI {}.{}, and its table is one of {}.{}",
+                    said.abi_major, said.abi_minor, table_.abi_major, table_.abi_minor));
   }
   can_interrupt_ = table_.interrupt != nullptr;
   if (table_.interrupt == nullptr) table_.interrupt = ignore_interrupt;

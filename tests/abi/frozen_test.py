@@ -129,6 +129,7 @@ class Plugins(unittest.TestCase):
             file.write(text)
         minor = re.search(r"#define MUSTER_PLUGIN_ABI_MINOR (\d+)", text)[1]
         self.works(self.build(include, "-DMINOR_TEXT=" + minor, "-DLATER_FIELDS=~UINT64_C(0),0"))
+        self.works(self.build(include, "-DLATER_FIELDS=~UINT64_C(0),0"))  # compiled with it, and in need of nothing of it
 
     @unittest.skipUnless(platform.machine() == "x86_64", "the binary is one for x86_64")
     def test_the_binary_that_is_kept_of_every_release(self):

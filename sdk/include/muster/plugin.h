@@ -424,8 +424,8 @@ MUSTER_EXPORT const muster_plugin_v1 *muster_plugin_entry_v1(const muster_host_v
  *     "services": ["muster.environment/1"]
  *   })
  *
- * `options` is a JSON Schema (draft 7); `"writeOnly": true` marks a secret. `name` is what users write
- * as `backend:` and the NAME of the file (MP-2). Lives in the ELF section MUSTER_DESCRIPTOR_SECTION.
+ * `abi` is the least that the plugin needs, not above the table's. `options` is a JSON Schema (draft 7); `"writeOnly": true` marks a
+ * secret. `name` is what users write as `backend:` and the NAME of the file (MP-2). Lives in the ELF section MUSTER_DESCRIPTOR_SECTION.
  */
 #define MUSTER_DESCRIPTOR_SECTION ".muster.descriptor"
 #define MUSTER_DESCRIPTOR(...)                             \
