@@ -123,9 +123,19 @@ Result<std::optional<bool>> isolate_setting(const muster_settings& settings) {
                {}};
 }
 
+// Whether the frames of all backends are shown, which then run isolated.
+Result<bool> trace_setting(const muster_settings& settings) {
+  const auto [text, origin] = settings.find_with_origin("trace");
+  if (text == nullptr || *text == "false") return false;
+  if (*text == "true") return true;
+  return Error{
+      Code::kInvalidArgument, fmt::format("{}: '{}' is not 'true' or 'false'", origin, *text), {}};
+}
+
 // In this process, or behind the functions of one of its own.
 Result<std::shared_ptr<const PluginLibrary>> open_plugin(const FoundPlugin& found,
-                                                         const Isolation& decided, const Log& log) {
+                                                         const Isolation& decided, const Log& log,
+                                                         IsolatedSetting setting) {
   log.write(MUSTER_LOG_DEBUG,
             fmt::format("plugin '{}' runs {}: {}", found.descriptor.name,
                         decided.isolated ? "isolated" : "in this process", decided.why),
@@ -134,7 +144,8 @@ Result<std::shared_ptr<const PluginLibrary>> open_plugin(const FoundPlugin& foun
   if (!decided.isolated) return load_plugin(found, log);
   Result<std::string> helper = isolation_helper();
   if (!helper) return std::move(helper).error().with("plugin", found.descriptor.name);
-  return isolate_plugin(found, {std::move(*helper)});
+  setting.helper = std::move(*helper);
+  return isolate_plugin(found, std::move(setting));
 }
 
 Result<std::unique_ptr<muster_cluster>> open_cluster(const muster_settings& settings) {
@@ -168,12 +179,19 @@ Result<std::unique_ptr<muster_cluster>> open_cluster(const muster_settings& sett
       [found_in = std::move(search)] { return find_service_library(found_in, "http"); });
   const Result<std::optional<bool>> isolate = isolate_setting(settings);
   if (!isolate) return isolate.error();
-  cluster->make_backend = [plugins = std::move(opened->plugins), isolate = *isolate,
+  const Result<bool> trace = trace_setting(settings);
+  if (!trace) return trace.error();
+  cluster->make_backend = [plugins = std::move(opened->plugins), isolate = *isolate, trace = *trace,
                            log = cluster->log, secrets = cluster->secrets,
                            http](const ResolverConfig& leaf) -> Result<std::shared_ptr<Backend>> {
     const FoundPlugin& found = plugins.at({leaf.backend, leaf.command});
-    const Isolation decided = decide_isolation(found, leaf.isolate ? leaf.isolate : isolate);
-    auto library = open_plugin(found, decided, *log);
+    const Isolation decided = trace
+                                  ? Isolation{true, "its frames are traced", ""}
+                                  : decide_isolation(found, leaf.isolate ? leaf.isolate : isolate);
+    IsolatedSetting setting;
+    if (trace) setting.trace = log;
+    setting.secrets = secrets;
+    auto library = open_plugin(found, decided, *log, std::move(setting));
     if (!library) return std::move(library).error();
     return Backend::create(
         std::move(*library), leaf, log, secrets, http,

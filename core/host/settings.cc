@@ -29,6 +29,7 @@ constexpr Known kKnown[] = {
     {"record", nullptr, false},
     {"replay", nullptr, false},
     {"isolate", "MUSTER_ISOLATE", false},
+    {"trace", nullptr, false},
     {"watch_interval", "MUSTER_WATCH_INTERVAL", false},
 };
 

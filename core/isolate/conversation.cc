@@ -171,7 +171,7 @@ Result<frames::v1::Answer> Conversation::ask(Frame& request) {
       continue;
     }
     --looked;
-    if (speaker_.trace) trace(false, frame);
+    trace(false, frame);
     if (!frame.has_answer()) {
       if (Status status = serve(frame); !status) return std::move(status).error();
       continue;
@@ -195,7 +195,7 @@ Status Conversation::serve(const Frame& frame) {
 
 Status Conversation::send(const Frame& frame) {
   if (failure_) return *failure_;
-  if (speaker_.trace) trace(true, frame);
+  trace(true, frame);
   if (!append_frame(frame, to_write_))
     return fail(
         Code::kResourceExhausted, "",
@@ -320,9 +320,11 @@ void Conversation::log(int32_t level, std::string_view text) {
 }
 
 void Conversation::trace(bool ours, const Frame& frame) {
-  if (!speaker_.trace) return;
-  const std::string line = (ours ? "-> " : "<- ") + frame_text(frame);
-  speaker_.host->log(speaker_.host, MUSTER_LOG_DEBUG, line.data(), line.size());
+  if (speaker_.trace == nullptr || !speaker_.trace->enabled(kFrameLevel)) return;
+  speaker_.trace->write(kFrameLevel,
+                        fmt::format("{} ({}) {} {}", speaker_.name, speaker_.path,
+                                    ours ? "->" : "<-", frame_text(frame, *speaker_.secrets)),
+                        *speaker_.secrets);
 }
 
 // ---- The end -------------------------------------------------------------------------------------

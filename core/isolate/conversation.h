@@ -12,16 +12,21 @@
 #include "core/isolate/frame_buffer.h"
 #include "core/isolate/process.h"
 #include "core/result.h"
+#include "core/service/session.h"
 
 namespace muster {
 
+// Of the lines of a trace: below what a backend can log at.
+inline constexpr int32_t kFrameLevel = -1;
+
 // What a conversation tells of its process, and to whom.
 struct Speaker {
-  std::string name;                      // the backend's
-  std::string path;                      // of the resolver in the config
-  const muster_host_v1* host = nullptr;  // logs for the resolver, and has the services
-  uint64_t memory = 0;                   // that its process may have, for words
-  bool trace = false;                    // each frame is a line of the log
+  std::string name;                        // the backend's
+  std::string path;                        // of the resolver in the config
+  const muster_host_v1* host = nullptr;    // logs for the resolver, and has the services
+  uint64_t memory = 0;                     // that its process may have, for words
+  std::shared_ptr<const Log> trace;        // each frame is a line of it; or null
+  std::shared_ptr<const Secrets> secrets;  // which the trace hides; not null where there is one
 };
 
 class Conversation;

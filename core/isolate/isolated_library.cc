@@ -176,9 +176,9 @@ class IsolatedLibrary : public PluginLibrary {
 int32_t IsolatedResolver::start(muster_error* error) {
   if (const Status unchanged = check_unchanged(library_.found()); !unchanged)
     return give(unchanged.error(), error);
-  auto conversation = Conversation::start(
-      library_.process_request(),
-      {library_.name(), path_, host_, library_.setting().memory, library_.setting().trace});
+  auto conversation = Conversation::start(library_.process_request(),
+                                          {library_.name(), path_, host_, library_.setting().memory,
+                                           library_.setting().trace, library_.setting().secrets});
   if (!conversation) return give(std::move(conversation).error(), error);
   const Result<frames::v1::Answer> answer = (*conversation)->create(options_);
   const int32_t code = give(answer, error);
@@ -211,8 +211,9 @@ Result<std::string> describe_program(const FoundPlugin& program) {
   const std::string& name = program.descriptor.name;
   const Host host(name, "describe", "{}", nullptr, nullptr, nullptr);
   const IsolatedSetting setting{std::move(*helper)};
-  auto conversation = Conversation::start(isolated_process(program, setting),
-                                          {name, "describe", host.table(), setting.memory, false});
+  auto conversation =
+      Conversation::start(isolated_process(program, setting),
+                          {name, "describe", host.table(), setting.memory, nullptr, nullptr});
   if (!conversation) return std::move(conversation).error();
   return (*conversation)->hello().descriptor();
 }

@@ -13,7 +13,9 @@ namespace muster {
 struct IsolatedSetting {
   std::string helper;  // muster-isolate
   uint64_t memory = kIsolatedMemory;
-  bool trace = false;  // each frame is a line of the log, at MUSTER_LOG_DEBUG
+  // Each frame is a line of this log, at kFrameLevel, without these secrets; null: frames are not shown.
+  std::shared_ptr<const Log> trace = nullptr;
+  std::shared_ptr<const Secrets> secrets = nullptr;
 
   static constexpr uint64_t kIsolatedMemory = uint64_t{4} << 30;
 };

@@ -49,7 +49,7 @@ class Serving {
   Conversation& conversation_;
 };
 
-// A frame in one line, for people.
-std::string frame_text(const frames::v1::Frame& frame);
+// A frame in one line, for people. Each text is without the secrets before it is cut; bodies and contents are numbers of bytes.
+std::string frame_text(const frames::v1::Frame& frame, const Secrets& secrets);
 
 }  // namespace muster

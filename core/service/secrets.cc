@@ -29,13 +29,12 @@ void Secrets::add(std::string_view text) {
   const std::string_view secret = trim(text);
   if (secret.size() < kShortestSecret || secret == kRedacted) return;
 
-  std::vector<std::string> forms = {std::string(secret)};
+  std::vector<std::string> forms = {std::string(secret), json_escape(secret)};
   if (secret.size() >= kShortestEncoded) {
     // Unpadded: that finds the padded form too, of which a '=' or two then stay.
     forms.emplace_back(without_padding(base64_encode(secret)));
     forms.emplace_back(without_padding(base64_encode(secret, true)));
     forms.push_back(percent_encode(secret));
-    forms.push_back(json_escape(secret));
     if (text != secret) {
       forms.emplace_back(without_padding(base64_encode(text)));
       forms.emplace_back(without_padding(base64_encode(text, true)));

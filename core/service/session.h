@@ -21,8 +21,8 @@ namespace muster {
 // Texts that must show up nowhere. [thread-safe]
 class Secrets {
  public:
-  // Shorter than 4 bytes is ignored. Blanks around the text are not part of it. A text longer than 8 bytes is hidden also as it
-  // looks in base64 (both alphabets, padded or not), percent-encoded and as the inside of a JSON string: a secret travels in those
+  // Shorter than 4 bytes is ignored. Blanks around the text are not part of it. Hidden also as the inside of a JSON string, and
+  // when longer than 8 bytes in base64 (both alphabets, padded or not) and percent-encoded: a secret travels in those
   // forms through headers, queries and bodies.
   void add(std::string_view text);
   // Each becomes REDACTED; where two overlap, one REDACTED covers both. Takes time in proportion to text times secrets.

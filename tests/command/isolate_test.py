@@ -98,6 +98,40 @@ class Isolated(World):
         self.assertFalse(os.path.exists(f"/proc/{left}"))
 
 
+class Trace(World):
+    def frames(self, path, *words, **more):
+        """The lines of a trace without their beginning, and everything that was said."""
+        run = self.muster("plugins", "trace", "-f", path, *words, **more)
+        return [line.split(") ", 1)[1] for line in run.stdout.splitlines()], run
+
+    def test_every_frame_of_a_resolve_is_a_line(self):
+        frames, run = self.frames(self.file("m.yaml", STATIC + "  isolate: false\n"))
+        self.assertTrue(all(line.startswith("static (cluster) ") for line in run.stdout.splitlines()), run.stdout)
+        self.assertEqual([frame.split()[1] for frame in frames if frame.startswith("-> ")][:3], ["Hello", "Create", "Run"])
+        self.assertRegex(frames[1], r"^<- Hello 1\.\d+ ")
+        self.assertRegex(frames[2], r"^-> Create #1 path=cluster options='.*fd00::2.*'$")
+        self.assertRegex(frames[3], r"^<- Answer #1 OK")
+        self.assertRegex(frames[4], r"^-> Run #2 RESOLVE remaining=\d+ ms$")
+        self.assertIn("<- AddTask ps[0] name='' address='ps-0:2222' port=0", frames)
+        self.assertRegex(frames[-1], r"^<- Answer #2 OK")
+        self.assertEqual(run.stderr, "")
+
+    def test_no_secret_is_in_a_trace(self):
+        self.file("roster.py", PROGRAM, 0o755)
+        for secret in ("a-token-that-nobody-may-see", 'of "quotes" and \\', 'q"45'):
+            self.secrets |= {secret, json.dumps(secret)[1:-1]}
+            config = {"cluster": {"backend": "roster", "command": ["./roster.py", secret], "options": {"token": secret}}}
+            frames, run = self.frames(self.file("m.yaml", json.dumps(config)))
+            self.assertRegex(frames[2], r"^-> Create #1 .*REDACTED")
+            self.assertTrue(any(frame.startswith("<- AddTask worker[0] name='REDACTED'") for frame in frames), run.stdout)
+
+    def test_what_failed_is_told_beside_its_frames(self):
+        path = self.file("m.yaml", "cluster: {backend: wild, options: {do: crash}}\n")
+        frames, run = self.frames(path, "--plugin-dir", self.plugin("wild"), status=16)
+        self.assertRegex(frames[-1], "^-> Run #2 RESOLVE")
+        self.assertIn("signal 11", run.stderr)
+
+
 class Executables(World):
     def test_a_command_is_a_backend(self):
         self.file("bin/roster.py", PROGRAM, 0o755)

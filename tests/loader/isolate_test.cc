@@ -54,7 +54,7 @@ pid_t pid_in(const std::string& file) {
 struct Wild : World {
   explicit Wild(const std::string& what, uint64_t memory = IsolatedSetting::kIsolatedMemory)
       : World("wild", "wild"), options(fmt_options(what)) {
-    isolated = IsolatedSetting{ISOLATE, memory, false};
+    isolated = IsolatedSetting{ISOLATE, memory};
   }
   ~Wild() {
     CHECK_FALSE(has_children());

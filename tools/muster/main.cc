@@ -198,7 +198,7 @@ int run(int argc, char** argv) {
               [] { return muster_command::config_schema(); });
 
   CLI::App* plugins =
-      app.add_subcommand("plugins", "look at plugins without running them, or begin one");
+      app.add_subcommand("plugins", "look at plugins, begin one, or see what one says");
   plugins->require_subcommand(1);
   CLI::App* list =
       add_command(*plugins, "list", "every plugin that is found, and why some cannot be used",
@@ -222,6 +222,16 @@ int run(int argc, char** argv) {
       ->type_name("DIR");
   fresh->footer("Example:\n  muster plugins new my_rack --lang cpp");
   add_talk(*fresh, options);
+  CLI::App* trace = add_command(
+      *plugins, "trace", "resolve with every backend in a process of its own, and print the frames",
+      status, [&] { return muster_command::plugins_trace(options); });
+  add_config(*trace, options);
+  add_talk(*trace, options);
+  trace->footer(
+      "A line for each frame: -> to the backend, <- from it. Known secrets are REDACTED; bodies "
+      "are "
+      "numbers of bytes.\n"
+      "Example:\n  muster plugins trace -f muster.yaml");
   CLI::App* path = add_command(*plugins, "path", "where plugins are looked for", status,
                                [&] { return muster_command::plugins_path(options); });
   for (CLI::App* command : {list, describe, path}) {

@@ -56,6 +56,7 @@ int plugins_list(const Options& options);
 int plugins_describe(const Options& options);
 int plugins_path(const Options& options);
 int plugins_new(const Options& options);
+int plugins_trace(const Options& options);
 int version();
 
 }  // namespace muster_command

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <optional>
 
 #include "tools/muster/terminal.h"
@@ -21,10 +23,6 @@ const char* level_name(int32_t level) {
     case 2: return "warning: ";
     default: return "error: ";
   }
-}
-
-void write_log(void*, int32_t level, const char* text, size_t size) {
-  say(fmt::format("{}{}", level_name(level), std::string_view(text, size)));
 }
 
 // A config on standard input.
@@ -70,6 +68,14 @@ class Setter {
 
 }  // namespace
 
+void write_log(void*, int32_t level, const char* text, size_t size) {
+  say(fmt::format("{}{}", level_name(level), std::string_view(text, size)));
+}
+
+int32_t log_level(const Options& options) {
+  return options.quiet ? std::numeric_limits<int32_t>::max() : 2 - std::min(options.verbose, 2);
+}
+
 Settings make_settings(const Options& options) {
   Settings settings(muster_settings_create());
   Setter setter(settings.get());
@@ -95,7 +101,7 @@ Settings make_settings(const Options& options) {
   setter.set_given("replay", options.replay);
   if (setter.failed()) return nullptr;
   if (!options.quiet)
-    muster_settings_set_log(settings.get(), 2 - std::min(options.verbose, 2), write_log, nullptr);
+    muster_settings_set_log(settings.get(), log_level(options), write_log, nullptr);
   return settings;
 }
 

@@ -102,6 +102,8 @@ MUSTER_API void muster_text_destroy(muster_text *text);
  *   expect        "worker=16,ps=1"
  *   record, replay   file of a recording to write, or to answer from without any network
  *   isolate          "true", "false" or "auto": of resolvers that do not say whether they run in a process of their own; MUSTER_ISOLATE
+ *   trace            "true": every resolver runs in a process of its own, whatever it says, and each frame between the two is a log line of
+ *                    level -1
  *   watch_interval   of muster_watch for sources without a stream: default "10s"
  */
 MUSTER_API muster_settings *muster_settings_create(void);
@@ -109,7 +111,7 @@ MUSTER_API muster_settings *muster_settings_create(void);
 MUSTER_API int32_t muster_settings_set(muster_settings *settings, const char *name,
                                        const char *value, muster_error **error);
 /**
- * Log lines at `level` and above (0 debug, 1 info, 2 warning, 3 error; default: none) go to `write`, from any
+ * Log lines at `level` and above (-1 frames, 0 debug, 1 info, 2 warning, 3 error; default: none) go to `write`, from any
  * thread, one call at a time; `text` is not kept. No secret is ever in one. NULL stops it.
  */
 MUSTER_API void muster_settings_set_log(muster_settings *settings, int32_t level,
