@@ -210,7 +210,11 @@ PluginSearch search_of(const muster_settings& settings, const Config* config) {
   PluginSearch search = search_places(
       settings.all("plugin_dir"), config == nullptr ? none : config->plugin_search,
       config == nullptr ? std::map<std::string, std::string>() : config->plugin_sha256);
-  search.describe = describe_program;
+  search.describe = [](const FoundPlugin& program) -> Result<std::string> {
+    Result<std::string> helper = isolation_helper();
+    if (!helper) return helper;
+    return describe_program(program, *helper);
+  };
   return search;
 }
 

@@ -11,7 +11,6 @@
 
 #include "core/isolate/conversation.h"
 #include "core/isolate/identity.h"
-#include "core/isolate/policy.h"
 #include "core/isolate/program.h"
 #include "core/plugin/inspect.h"
 
@@ -205,12 +204,10 @@ int32_t IsolatedResolver::run(const muster_call_v1* call, frames::v1::Run run,
 
 }  // namespace
 
-Result<std::string> describe_program(const FoundPlugin& program) {
-  Result<std::string> helper = isolation_helper();
-  if (!helper) return std::move(helper).error();
+Result<std::string> describe_program(const FoundPlugin& program, const std::string& helper) {
   const std::string& name = program.descriptor.name;
   const Host host(name, "describe", "{}", nullptr, nullptr, nullptr);
-  const IsolatedSetting setting{std::move(*helper)};
+  const IsolatedSetting setting{helper};
   auto conversation =
       Conversation::start(isolated_process(program, setting),
                           {name, "describe", host.table(), setting.memory, nullptr, nullptr});

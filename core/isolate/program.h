@@ -9,6 +9,7 @@
 namespace muster {
 
 // Runs an executable, whose `command` is set and which is trusted, up to its Hello, and gives the descriptor in it. Takes 5 seconds at most.
-Result<std::string> describe_program(const FoundPlugin& program);
+// `helper` is muster-isolate.
+Result<std::string> describe_program(const FoundPlugin& program, const std::string& helper);
 
 }  // namespace muster

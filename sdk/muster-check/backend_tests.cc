@@ -79,6 +79,8 @@ bool can_be_told(const Expected& expected, const RecordedResolver& recorded,
 void judge(Trial& trial, const Expected& expected, const Question& question,
            const std::string& right, const Outcome& outcome) {
   const std::string where = fmt::format("{} {}", question.text(), expected.fault.what);
+  if (outcome.ended)
+    return trial.report.broke("MP-12", fmt::format("{}: {}", where, outcome.error().message));
   if (outcome.late_ns > kGrace_ns)
     trial.report.broke("MP-12", fmt::format("{}: it returned {} ms after the deadline", where,
                                             outcome.late_ns / kMillisecond));

@@ -6,6 +6,7 @@
 
 #include "core/config/option_schema.h"
 #include "core/config/schema_judge.h"
+#include "core/isolate/program.h"
 #include "core/plugin/backend.h"
 #include "core/service/file.h"
 #include "sdk/muster-check/elf_facts.h"
@@ -128,18 +129,38 @@ void table(Trial& trial) {
   trial.report.broke(duty.empty() ? "MP-1" : duty, why.message);
 }
 
+// Asked again, it describes itself as before.
+void hello(Trial& trial) {
+  if (!trial.target.found) return trial.report.skip("its descriptor cannot be read");
+  trial.report.step("MP-29", "its Hello");
+  std::string first;
+  for (int i = 0; i < 2; ++i) {
+    const Result<std::string> said = describe_program(*trial.target.found, trial.target.helper);
+    if (!said) {
+      const std::string& duty = said.error().detail("duty");
+      return trial.report.broke(duty.empty() ? "MP-29" : duty, said.error().message);
+    }
+    if (i > 0 && *said != first)
+      trial.report.broke("MP-29", fmt::format("its Hello is not the same each time: '{}', and then "
+                                              "'{}'",
+                                              first, *said));
+    first = *said;
+  }
+}
+
 }  // namespace
 
 std::vector<Test> file_tests() {
   return {
-      {"file.exports", "exports its entry and nothing else", 10, false, exports},
-      {"file.unique", "has no unique symbol", 10, false, unique},
-      {"file.stack", "asks for no executable stack, and needs no text relocation", 10, false,
-       stack},
-      {"file.needs", "needs the C and C++ runtime alone", 10, false, needs},
+      {"file.exports", "exports its entry and nothing else", 10, false, exports, Scope::kFile},
+      {"file.unique", "has no unique symbol", 10, false, unique, Scope::kFile},
+      {"file.stack", "asks for no executable stack, and needs no text relocation", 10, false, stack,
+       Scope::kFile},
+      {"file.needs", "needs the C and C++ runtime alone", 10, false, needs, Scope::kFile},
       {"file.descriptor", "has a right descriptor with a right schema, and the file's name", 10,
        false, descriptor},
-      {"file.table", "its table is that of its descriptor", 10, false, table},
+      {"file.table", "its table is that of its descriptor", 10, false, table, Scope::kShared},
+      {"file.hello", "describes itself, and the same each time", 20, false, hello, Scope::kProgram},
   };
 }
 

@@ -59,11 +59,12 @@ void no_services(Trial& trial) {
 std::vector<Test> handshake_tests() {
   return {
       {"handshake.minor_0", "works with a core of 1.0: its tables end where those of 1.0 end", 30,
-       true, minor_0},
-      {"handshake.current", "works with a core of today", 30, true, current},
+       true, minor_0, Scope::kShared},
+      {"handshake.current", "works with a core of today", 30, true, current, Scope::kShared},
       {"handshake.next_minor", "works with a core of the next minor, whose tables are longer", 30,
-       true, next},
-      {"handshake.no_services", "lives with a core that lends no service", 30, true, no_services},
+       true, next, Scope::kShared},
+      {"handshake.no_services", "lives with a core that lends no service", 30, true, no_services,
+       Scope::kShared},
   };
 }
 

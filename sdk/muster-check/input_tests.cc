@@ -16,7 +16,7 @@ void try_options(Trial& trial, bool wrong) {
   const Descriptor& descriptor = trial.target.found->descriptor;
   OptionMaker maker(descriptor.options_schema, trial.seed);
   int taken = 0, refused = 0, made = 0;
-  for (int i = 0; i < kInputs && !trial.report.found_any(); ++i) {
+  for (int i = 0; i < trial.times(kInputs) && !trial.report.found_any(); ++i) {
     const std::string json = wrong ? maker.wrong() : maker.right();
     const Result<ResolverConfig> config = checked_options(descriptor, json);
     if (!config) {

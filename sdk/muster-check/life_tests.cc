@@ -42,7 +42,8 @@ void repeat(Trial& trial) {
   const auto subject = Subject::load(trial, world);
   if (subject == nullptr) return;
   std::map<int, std::string> before;
-  for (int i = 0; i < kTimes; ++i) {
+  const int times = trial.times(kTimes);
+  for (int i = 0; i < times; ++i) {
     world.servers().misbehave(std::nullopt, nullptr);
     if (!ask_once(trial, world, *subject, trial.target.config)) return;
     if (trial.report.found_any()) break;
@@ -57,7 +58,7 @@ void repeat(Trial& trial) {
         which += fmt::format(" {}={}", number, name);
     }
     trial.report.broke(
-        "MP-18", fmt::format("{} times create, resolve and destroy left {} files open:{}", kTimes,
+        "MP-18", fmt::format("{} times create, resolve and destroy left {} files open:{}", times,
                              after.size() - before.size(), which));
   }
   for (const auto& [number, name] : threads_beyond(before_threads)) {
@@ -73,7 +74,7 @@ void together(Trial& trial) {
   const auto subject = Subject::load(trial, world);
   if (subject == nullptr) return;
   const auto use = [&] {
-    for (int i = 0; i < kTimesTogether && !trial.report.found_any(); ++i) {
+    for (int i = 0; i < trial.times(kTimesTogether) && !trial.report.found_any(); ++i) {
       if (!ask_once(trial, world, *subject, trial.target.config)) return;
     }
   };
@@ -105,7 +106,7 @@ std::vector<Test> life_tests() {
       {"life.repeat", "100 times create, resolve, destroy leave no thread, file or process behind",
        120, true, repeat},
       {"life.together", "two resolvers run at once", 60, true, together},
-      {"life.create", "create does not wait", 60, true, create_waits},
+      {"life.create", "create does not wait", 60, true, create_waits, Scope::kShared},
   };
 }
 

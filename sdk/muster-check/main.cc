@@ -21,21 +21,22 @@ enum ExitStatus : int {
   kAllPassed = 0,
   kDutyBroken = 1,
   kUsage = 2,
-  kNoPlugin = 3,    // the file cannot be read
-  kNothingRun = 4,  // no test was left to run
-  kCheckerFailed = 5,
+  kNoPlugin = 3,       // the file cannot be read or not be trusted
+  kNothingRun = 4,     // no test was left to run
+  kCheckerFailed = 5,  // or has no muster-isolate
 };
 
 constexpr const char* kStatuses =
     "Exit status: 0 every duty was kept, 1 a duty was broken, 2 wrong usage, wrong options or a "
     "wrong\n"
-    "recording, 3 the file cannot be read, 4 no test was run, 5 muster-check itself failed.";
+    "recording, 3 the file cannot be read or not be trusted, 4 no test was run, 5 muster-check\n"
+    "itself failed, or has no muster-isolate.";
 
 struct Request {
   std::string file, options = "{}", recording, path, one;
   std::vector<std::string> include, exclude;
   uint64_t seed = 1;
-  bool json = false, list = false, quiet = false;
+  bool json = false, list = false, quiet = false, isolated = false;
 };
 
 bool matches(const std::vector<std::string>& patterns, const std::string& name) {
@@ -51,6 +52,7 @@ std::vector<std::string> arguments_of(const Request& request) {
                                     std::to_string(request.seed)};
   if (!request.recording.empty()) words.insert(words.end(), {"--recording", request.recording});
   if (!request.path.empty()) words.insert(words.end(), {"--path", request.path});
+  if (request.isolated) words.emplace_back("--isolated");
   words.insert(words.end(), {"--", request.file});
   return words;
 }
@@ -106,6 +108,11 @@ int usage(const std::string& text) {
   return kUsage;
 }
 
+int list(const std::vector<Test>& tests) {
+  for (const Test& test : tests) fmt::print("{:<24}{}\n", test.name, test.what);
+  return tests.empty() ? kNothingRun : kAllPassed;
+}
+
 int check(const Request& request) {
   std::vector<Test> tests;
   std::copy_if(all_tests().begin(), all_tests().end(), std::back_inserter(tests),
@@ -114,10 +121,7 @@ int check(const Request& request) {
                         !matches(request.exclude, test.name) &&
                         (request.one.empty() || request.one == test.name);
                });
-  if (request.list) {
-    for (const Test& test : tests) fmt::print("{:<24}{}\n", test.name, test.what);
-    return tests.empty() ? kNothingRun : kAllPassed;
-  }
+  if (request.list && request.file.empty()) return list(tests);
   if (request.file.empty()) return usage("which file? see --help");
   for (const auto* patterns : {&request.include, &request.exclude}) {
     for (const std::string& pattern : *patterns) {
@@ -126,11 +130,13 @@ int check(const Request& request) {
         return usage(fmt::format("no test is called '{}'; --list has them", pattern));
     }
   }
-  Result<Target> target = read_target(request.file);
+  Result<Target> target = read_target(request.file, request.isolated);
   if (!target) {
     fmt::print(stderr, "muster-check: {}\n", target.error().message);
-    return kNoPlugin;
+    return target.error().code == Code::kFailedPrecondition ? kCheckerFailed : kNoPlugin;
   }
+  std::erase_if(tests, [&](const Test& test) { return !is_for(test, *target); });
+  if (request.list) return list(tests);
   if (Status set = set_options(*target, request.options); !set)
     return usage(
         fmt::format("the options do not fit the plugin's schema:\n{}", set.error().message));
@@ -138,11 +144,21 @@ int check(const Request& request) {
     if (Status set = set_recording(*target, request.recording, request.path); !set)
       return usage(set.error().message);
   }
-  if (!request.one.empty()) run_here(tests.at(0), *target, request.seed, 3);
+  if (!request.one.empty() && !tests.empty()) run_here(tests.at(0), *target, request.seed, 3);
   return run_all(request, tests);
 }
 
 }  // namespace
+
+bool is_for(const Test& test, const Target& target) {
+  switch (test.scope) {
+    case Scope::kAny: return true;
+    case Scope::kFile: return !target.program;
+    case Scope::kShared: return target.helper.empty();
+    case Scope::kProgram: return target.program;
+  }
+  return false;
+}
 
 const std::vector<Test>& all_tests() {
   static const std::vector<Test> all = [] {
@@ -166,7 +182,8 @@ int main(int argc, char** argv) {
       "own.",
       "muster-check");
   app.footer(kStatuses);
-  app.add_option("FILE", request.file, "the plugin: libmuster-NAME.so");
+  app.add_option("FILE", request.file,
+                 "the plugin: libmuster-NAME.so, or an executable: muster-backend-NAME");
   app.add_option("--options", request.options, "its options, as JSON or as @FILE")
       ->type_name("JSON|@FILE");
   app.add_option("--recording", request.recording,
@@ -185,7 +202,8 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_flag("--json", request.json, "one JSON object a line");
   app.add_flag("-q,--quiet", request.quiet, "no notes");
-  app.add_flag("--list", request.list, "the names of the tests");
+  app.add_flag("--isolated", request.isolated, "run it in a process of its own");
+  app.add_flag("--list", request.list, "the names of the tests, with FILE of those for it");
   app.add_option("--run-one", request.one)->group("");  // in its own process
   try {
     app.parse(argc, argv);

@@ -45,7 +45,7 @@ std::vector<Test> manners_tests() {
   return {
       {"manners.process",
        "leaves signals, locale, environment, directory, umask and streams alone; does not fork", 60,
-       true, process},
+       true, process, Scope::kShared},
   };
 }
 

@@ -65,7 +65,7 @@ std::vector<Test> sink_tests() {
       {"sink.answer", "what it pushes is right: texts, addresses, ranks, counts, identity", 30,
        true, answer},
       {"sink.refusal", "a refused push ends the call with the code of the refusal", 60, true,
-       refusal},
+       refusal, Scope::kShared},
   };
 }
 

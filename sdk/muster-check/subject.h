@@ -11,6 +11,7 @@
 
 #include "core/cancel.h"
 #include "core/plugin/backend.h"
+#include "core/plugin/library.h"
 #include "sdk/muster-check/lent_call.h"
 #include "sdk/muster-check/trial.h"
 #include "sdk/muster-check/world.h"
@@ -21,7 +22,7 @@ inline constexpr int64_t kMillisecond = 1'000'000;
 inline constexpr int64_t kSecond = 1'000'000'000;
 inline constexpr int64_t kGrace_ns = 500 * kMillisecond;  // MP-12
 
-// A plugin's table as it gave it to a core, copied as a core copies it.
+// A plugin's table as it gave it to a core, copied as a core copies it; in a process of its own, the core's table for that process.
 class Subject {
  public:
   // Loads the file and calls its entry; a second one of the same file calls its entry again. What is wrong is told to the
@@ -30,11 +31,16 @@ class Subject {
 
   const muster_plugin_v1& table() const { return table_; }
   const muster_watch_v1& watch() const { return watch_; }  // without a function when there is none
+  // The table's create, and whether this resolver can watch.
+  int32_t create(const ResolverConfig& config, const muster_host_v1* host,
+                 muster_resolver** resolver, muster_error* error) const;
+  bool watches(const muster_resolver* resolver) const;
   const std::string& name() const { return name_; }
   const Core& core() const { return core_; }
 
  private:
   Subject() = default;
+  std::shared_ptr<const PluginLibrary> isolated_;  // in a process of its own, else null
   muster_plugin_v1 table_{};
   muster_watch_v1 watch_{};
   std::string name_;
@@ -60,6 +66,7 @@ struct Outcome {
   int pushes_after = 0;  // after the refused one
   int commits = 0;
   int64_t late_ns = 0;    // after its deadline, or after it was cancelled
+  bool ended = false;     // by the core, which did not wait any longer for its process
   int64_t waited_ns = 0;  // of create: that it neither ran nor was runnable
   bool good() const { return code == MUSTER_OK && (!answer || answer->ok()); }
   const Error& error() const { return answer->error(); }
@@ -78,8 +85,11 @@ class Resolver {
   Outcome ask(const Ask& ask = {});
   void destroy();
   bool made() const { return resolver_ != nullptr; }
+  bool watches() const { return subject_.watches(resolver_); }
 
  private:
+  // Through the frames an error comes whole, and not by the host's functions, which are watched.
+  void hear(const Error& error);
   void judge(const char* function, const Outcome& outcome, const LentCall* call);
 
   Trial& trial_;

@@ -1,11 +1,15 @@
 #include "sdk/muster-check/target.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <system_error>
 #include <vector>
 
+#include "core/isolate/program.h"
+#include "core/plugin/inspect.h"
+#include "core/plugin/names.h"
 #include "core/service/file.h"
 
 namespace muster::check {
@@ -14,14 +18,56 @@ namespace {
 constexpr uint64_t kLargestOptions = 16u << 20;
 constexpr uint64_t kLargestRecording = uint64_t{1} << 30;
 
+// The muster-isolate of the same installation or build tree as this program; trusted as a plugin is.
+Result<std::string> helper_of_checker() {
+  std::error_code error;
+  const std::filesystem::path beside =
+      std::filesystem::canonical("/proc/self/exe", error).parent_path();
+  const std::filesystem::path tree = beside / "../../core";
+  const bool built = std::filesystem::exists(tree / "plugin/muster-build-tree", error);
+  const std::filesystem::path file =
+      built ? tree / "isolate/child/muster-isolate" : beside / MUSTER_ISOLATE_FROM_HERE;
+  Result<std::string> trusted = follow_trusted(file.lexically_normal().string());
+  if (trusted) return trusted;
+  Error failure = std::move(trusted).error();
+  failure.message =
+      fmt::format("no backend can be run in a process of its own: {}", failure.message);
+  failure.code = Code::kFailedPrecondition;
+  return failure;
+}
+
+bool is_program(const std::string& file) {
+  std::error_code error;
+  return !file.ends_with(kFileSuffix) && std::filesystem::is_regular_file(file, error) &&
+         ::access(file.c_str(), X_OK) == 0;
+}
+
+Result<FoundPlugin> inspect_executable(const std::string& file, const std::string& helper) {
+  PluginSearch search;
+  search.describe = [&](const FoundPlugin& program) { return describe_program(program, helper); };
+  // Another name is somebody's `command`, and says nothing of the backend's.
+  const std::string name = std::filesystem::path(file).filename().string();
+  return inspect_program(
+      search, file,
+      name.starts_with(kProgramPrefix) ? name.substr(kProgramPrefix.size()) : std::string(), "",
+      {});
+}
+
 }  // namespace
 
-Result<Target> read_target(const std::string& file) {
+Result<Target> read_target(const std::string& file, bool isolated) {
   std::error_code error;
   Target target;
   target.file = std::filesystem::absolute(file, error).lexically_normal().string();
   if (error) target.file = file;
   Result<FoundPlugin> found = inspect_plugin(target.file);
+  target.program = !found && is_program(target.file);
+  if (isolated || target.program) {
+    Result<std::string> helper = helper_of_checker();
+    if (!helper) return std::move(helper).error();
+    target.helper = std::move(*helper);
+  }
+  if (target.program) found = inspect_executable(target.file, target.helper);
   if (found) {
     target.file = found->path;
     target.found = std::move(*found);

@@ -15,6 +15,18 @@ struct Trial {
   const Target& target;
   Reporter& report;
   uint64_t seed = 1;
+
+  bool isolated() const { return !target.helper.empty(); }
+  // How often to do what makes a resolver: fewer times when each is a process.
+  int times(int many) const { return isolated() ? many / 5 : many; }
+};
+
+// What a test is for.
+enum class Scope {
+  kAny,      // every backend
+  kFile,     // a shared object
+  kShared,   // a shared object in this process
+  kProgram,  // an executable
 };
 
 struct Test {
@@ -23,7 +35,10 @@ struct Test {
   int seconds;       // after which it is ended
   bool loads;        // needs a file that can be loaded, and options
   void (*run)(Trial& trial);
+  Scope scope = Scope::kAny;
 };
+
+bool is_for(const Test& test, const Target& target);
 
 // Every test, in the order in which they run.
 const std::vector<Test>& all_tests();

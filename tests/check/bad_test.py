@@ -144,9 +144,10 @@ class BadPlugins(unittest.TestCase):
         self.assertEqual(by_name["life.repeat"]["status"], "skipped")
 
     def test_a_plugin_that_keeps_every_duty_passes_every_test(self):
-        results = self.check(self.build("ASKS"), "--recording", self.recording, "--options", '{"token": "hush-hush"}', status=0)
+        file = self.build("ASKS")
+        results = self.check(file, "--recording", self.recording, "--options", '{"token": "hush-hush"}', status=0)
         names = {result["test"] for result in results if result.get("status") == "passed"}
-        listed = subprocess.run([CHECK, "--list"], capture_output=True, text=True, check=True).stdout
+        listed = subprocess.run([CHECK, "--list", file], capture_output=True, text=True, check=True).stdout
         self.assertEqual(names, {line.split()[0] for line in listed.splitlines()})
 
     def test_the_exit_status_says_what_was_wrong(self):

@@ -7,6 +7,8 @@ import sys
 import tempfile
 import unittest
 
+from roster_check import check_roster
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 SDK = os.path.join(os.path.dirname(os.path.dirname(HERE)), "sdk")
 FOLDERS = {"module": os.path.join(SDK, "go"), "template": os.path.join(SDK, "templates", "go"), "probe": os.path.join(HERE, "probe")}
@@ -60,6 +62,10 @@ class Go(unittest.TestCase):
 
     def test_the_template_does_what_all_templates_do(self):
         self.call(sys.executable, os.path.join(HERE, "roster_test.py"), ROSTER_COMMAND=self.build("template"))
+
+    def test_the_template_keeps_every_duty(self):
+        (program,) = json.loads(self.build("template"))
+        check_roster(self, program, self.folder)
 
 
 if __name__ == "__main__":

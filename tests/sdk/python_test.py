@@ -6,6 +6,8 @@ import sys
 import tempfile
 import unittest
 
+from roster_check import check_roster
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
 
@@ -63,6 +65,9 @@ class Python(unittest.TestCase):
     def test_the_template_does_what_all_templates_do(self):
         self.call(sys.executable, os.path.join(HERE, "roster_test.py"), env={
             "ROSTER_COMMAND": json.dumps([os.path.join(self.bin, "muster-backend-roster")])})
+
+    def test_the_template_keeps_every_duty(self):
+        check_roster(self, os.path.join(self.bin, "muster-backend-roster"), self.folder)
 
     def test_the_core_takes_it_for_a_backend(self):
         program = os.path.join(self.folder, "probe")
