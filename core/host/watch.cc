@@ -55,7 +55,9 @@ bool says_the_same(const Snapshot& a, const Snapshot& b) {
 
 struct muster_watch {
   explicit muster_watch(muster_cluster* watched)
-      : cluster(watched), readable(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+      : cluster(watched),
+        readable(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        cancel(muster::CancelToken::of_epoch(watched->cancel_epoch)) {}
   ~muster_watch() {
     stop.cancel();
     {
@@ -159,6 +161,7 @@ struct muster_watch {
 
   muster_cluster* cluster;
   int readable;
+  muster::CancelToken cancel;  // by muster_cancel, since it was last told
   muster::CancelToken stop;
   std::mutex mutex;
   std::condition_variable changed;
@@ -210,13 +213,17 @@ int32_t muster_watch_next(muster_watch* watch, int64_t timeout_ms, muster_snapsh
     }
     std::unique_lock lock(watch->mutex);
     const auto told = [watch] { return watch->pending != nullptr || watch->error != nullptr; };
-    const auto cancel = muster::CancelToken::of_epoch(watch->cluster->cancel_epoch);
     const auto begin = std::chrono::steady_clock::now();
     std::chrono::milliseconds left(timeout_ms);
-    while (!watch->changed.wait_for(
-        lock, timeout_ms < 0 ? muster::kPoll : std::min(left, muster::kPoll), told)) {
-      if (cancel.cancelled())
+    for (;;) {
+      // Asked first, so that neither a cancel between two calls nor one amid answers without end is lost.
+      if (watch->cancel.cancelled()) {
+        watch->cancel = muster::CancelToken::of_epoch(watch->cluster->cancel_epoch);
         return muster::fail({muster::Code::kCancelled, "the wait was cancelled", {}}, error);
+      }
+      if (watch->changed.wait_for(
+              lock, timeout_ms < 0 ? muster::kPoll : std::min(left, muster::kPoll), told))
+        break;
       if (timeout_ms < 0) continue;
       left = std::chrono::milliseconds(timeout_ms) -
              std::chrono::ceil<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);

@@ -207,6 +207,10 @@ static void watches_a_roster(const char *roster) {
   CHECK(muster.watch_next(watch, 10000, &snapshot, NULL) == 0);
   CHECK(muster.snapshot_task_count(snapshot) == 2);
   muster.snapshot_destroy(snapshot);
+  /* A cancel between two calls ends the next one, and only that. */
+  muster.cancel(cluster);
+  CHECK(muster.watch_next(watch, 10000, &snapshot, NULL) == 1);
+  CHECK(muster.watch_next(watch, 0, &snapshot, NULL) == 4);
   muster.watch_destroy(watch);
   muster.cluster_destroy(cluster);
   puts("watches a roster");

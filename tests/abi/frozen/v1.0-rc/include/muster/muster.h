@@ -185,6 +185,7 @@ MUSTER_API int32_t muster_watch_start(muster_cluster *cluster, muster_watch **wa
  * The next snapshot; waits at most `timeout_ms` (negative: for ever). DEADLINE_EXCEEDED: nothing new yet. A source that fails
  * after a first answer does not end the watch: the last good answer comes once more, marked stale, and the source is
  * asked again with backoff. An error before the first answer is returned, and the watch goes on trying.
+ * A muster_cancel since the watch began ends one call with CANCELLED, this one or, where none was waiting, the next.
  */
 MUSTER_API int32_t muster_watch_next(muster_watch *watch, int64_t timeout_ms,
                                      muster_snapshot **snapshot, muster_error **error);
