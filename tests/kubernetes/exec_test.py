@@ -142,7 +142,7 @@ class Exec(unittest.TestCase):
             path = os.path.join(sim.folder.name, "recording")
             for run in (here.ask("--record", path, verb="explain"), here.ask("--replay", path, verb="explain")):
                 self.assertEqual(run.code, 0, run)
-                self.assertRegex(run.out, r"1 request, 1 program\n +ran /\S+/fetch get-token two words\n +exit status 0, \d+ ms\n +GET http")
+                self.assertRegex(run.out, r"1 request, 1 program\n +in process: [^\n]+\n +ran /\S+/fetch get-token two words\n +exit status 0, \d+ ms\n +GET http")
             write(here.program, "#!/bin/sh\nexit 7\n", 0o755)
             run = here.ask(verb="explain")
             self.assertEqual(run.code, 13, run)
