@@ -138,7 +138,7 @@ TEST_CASE("where the variables say region and keys, no metadata service is asked
 }
 
 TEST_CASE("what AWS lacks is told with what would say it") {
-  const auto message = [](World world) { return ask("google_token", "{}", world).message; };
+  const auto message = [](const World& world) { return ask("google_token", "{}", world).message; };
   CHECK(message(world_of(file(""))).find("neither AWS_REGION nor its 'region_url'") !=
         std::string::npos);
   World world = world_of(file(""));

@@ -264,7 +264,8 @@ TEST_CASE(
 namespace {
 
 // Four resolvers at once, whose token endpoint takes a while to answer by `answer`; how often it was asked.
-std::vector<Answer> ask_four(World world, int& asked, std::function<Response()> answer = nullptr) {
+std::vector<Answer> ask_four(World world, int& asked,
+                             const std::function<Response()>& answer = nullptr) {
   auto count = std::make_shared<std::atomic<int>>(0);
   world.serve = [count, answer](const Request& request) -> Response {
     if (request.method == "GET") return {};
