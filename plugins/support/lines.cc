@@ -63,6 +63,9 @@ class Reader {
                                  quote(extra)));
 
     if (row.job.size() > 255) return problem(row.job, "the name of a job has at most 255 bytes");
+    if (!is_job_name(row.job))
+      return problem(row.job, fmt::format("{} is no name of a job: it has a control character",
+                                          quote(row.job)));
     const auto number = parse_digits(index, 2147483647);
     if (!number)
       return problem(index,
