@@ -10,6 +10,8 @@ namespace {
 constexpr const char* kProductName = "/sys/class/dmi/id/product_name";
 constexpr int64_t kSecond_ns = 1'000'000'000;
 constexpr uint64_t kMaximum = uint64_t{1} << 20;
+constexpr const char* kFlavor = "Metadata-Flavor";
+constexpr const char* kGoogle = "Google";
 
 std::string variable(const sdk::Call& call, const char* name) {
   const auto value = call.variable(name);
@@ -32,6 +34,18 @@ std::string Metadata::host(const sdk::Call& call) {
   return "metadata.google.internal";
 }
 
+sdk::Request Metadata::request(const std::string& path, const char* purpose,
+                               const sdk::Call& call) {
+  sdk::Request out;
+  out.url = fmt::format("http://{}/computeMetadata/v1/{}", host(call), path);
+  out.headers = {{kFlavor, kGoogle}};
+  out.purpose = purpose;
+  out.flags = MUSTER_HTTP_NO_PROXY;
+  return out;
+}
+
+bool Metadata::told(const sdk::Response& response) { return response.header(kFlavor) == kGoogle; }
+
 sdk::Result<std::optional<std::string>> Metadata::get(const std::string& path, const char* purpose,
                                                       const sdk::Call& call, bool secret) {
   const std::string server = host(call);
@@ -39,20 +53,10 @@ sdk::Result<std::optional<std::string>> Metadata::get(const std::string& path, c
     return sdk::Failure{
         MUSTER_E_UNAVAILABLE, "the metadata server is not asked, for NO_GCE_CHECK is 'true'", {}};
   const bool probing = !expected(call);
-  const std::string url = fmt::format("http://{}/computeMetadata/v1/{}", server, path);
-  constexpr std::string_view kGoogle = "Google";
-  const muster_http_header_v1 flavor = {"Metadata-Flavor", kGoogle.data(), kGoogle.size()};
-  muster_http_request_v1 request = {};
-  request.struct_size = sizeof request;
-  request.flags = MUSTER_HTTP_NO_PROXY | (probing ? MUSTER_HTTP_NO_RETRY : 0) |
-                  (secret ? MUSTER_HTTP_SECRET_BODY : 0);
-  request.method = "GET";
-  request.url = url.data();
-  request.url_size = url.size();
-  request.headers = &flavor;
-  request.header_count = 1;
+  sdk::Request request = Metadata::request(path, purpose, call);
+  if (probing) request.flags |= MUSTER_HTTP_NO_RETRY;
+  if (secret) request.flags |= MUSTER_HTTP_SECRET_BODY;
   request.maximum_body_size = kMaximum;
-  request.purpose = purpose;
   request.timeout_ns = (probing ? 1 : 10) * kSecond_ns;
   auto response = call.send(request);
   if (!response) return std::move(response).failure();
@@ -62,7 +66,7 @@ sdk::Result<std::optional<std::string>> Metadata::get(const std::string& path, c
         fmt::format("the metadata server {} {}", server, why),
         {{"http_status", std::to_string(response->status())}, {"endpoint", "http://" + server}}};
   };
-  if (response->header("Metadata-Flavor") != kGoogle)
+  if (!told(*response))
     return unusable(MUSTER_E_UNAVAILABLE,
                     fmt::format("answers {} without Metadata-Flavor: Google, so it is not Google's",
                                 response->status()));

@@ -15,9 +15,13 @@ class Metadata {
   // host[:port]: GCE_METADATA_HOST, GCE_METADATA_ROOT, else its usual name.
   static std::string host(const sdk::Call& call);
 
-  // The text at a path below computeMetadata/v1/; nothing where the server says that there is none. Never through a proxy. Where no
-  // server is expected it gets a second, without another try. An answer without Metadata-Flavor is not believed. UNAVAILABLE:
-  // there is no such server; others are those of HTTP.
+  // The request for a path below computeMetadata/v1/, which never goes through a proxy.
+  static sdk::Request request(const std::string& path, const char* purpose, const sdk::Call& call);
+  // Whether a response is the metadata server's own: an answer without Metadata-Flavor is not believed.
+  static bool told(const sdk::Response& response);
+
+  // The text at a path below computeMetadata/v1/; nothing where the server says that there is none. Where no server is expected it
+  // gets a second, without another try. UNAVAILABLE: there is no such server; others are those of HTTP.
   static sdk::Result<std::optional<std::string>> get(const std::string& path, const char* purpose,
                                                      const sdk::Call& call, bool secret = false);
 };

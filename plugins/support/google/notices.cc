@@ -27,7 +27,6 @@ Notices::Notices(sdk::Call& call)
     : call_(call),
       clock_(call.host().service<muster_clock_v1>(MUSTER_CLOCK_V1)),
       streams_(call),
-      server_(Metadata::host(call)),
       preempted_{"instance/preempted", "hear when this VM is preempted", "FALSE", kNothingKnown},
       maintenance_{"instance/maintenance-event", "hear of maintenance of this VM's host", "NONE",
                    kNothingKnown} {}
@@ -76,21 +75,12 @@ sdk::Result<bool> Notices::listen_once(int64_t until_ns, bool first) {
 }
 
 sdk::Status Notices::ask(Key& key) {
-  const std::string url = fmt::format(
-      "http://{}/computeMetadata/v1/{}?wait_for_change=true&timeout_sec={}&last_etag={}", server_,
-      key.path, kWait_s, percent_encoded(key.etag));
-  constexpr std::string_view kGoogle = "Google";
-  const muster_http_header_v1 flavor = {"Metadata-Flavor", kGoogle.data(), kGoogle.size()};
-  muster_http_request_v1 request = {};
-  request.struct_size = sizeof request;
-  request.flags = MUSTER_HTTP_NO_PROXY | MUSTER_HTTP_NO_RETRY;
-  request.method = "GET";
-  request.url = url.data();
-  request.url_size = url.size();
-  request.headers = &flavor;
-  request.header_count = 1;
+  sdk::Request request =
+      Metadata::request(fmt::format("{}?wait_for_change=true&timeout_sec={}&last_etag={}", key.path,
+                                    kWait_s, percent_encoded(key.etag)),
+                        key.purpose, call_);
+  request.flags |= MUSTER_HTTP_NO_RETRY;
   request.maximum_body_size = kMaximum;
-  request.purpose = key.purpose;
   request.timeout_ns = kTimeout_ns;
   auto begun = streams_.begin(request);
   if (!begun) return std::move(begun).failure();
@@ -103,7 +93,7 @@ sdk::Status Notices::ask(Key& key) {
 bool Notices::take(Key& key, const sdk::Result<sdk::Response>& response) {
   key.number = 0;
   key.due_ns = now() + jittered_ns(kPause_ns);
-  if (!response || response->header("Metadata-Flavor") != "Google") return false;
+  if (!response || !Metadata::told(*response)) return false;
   key.absent = response->status() == 404;
   key.heard = key.heard || key.absent;
   if (response->status() == 412) key.etag = kNothingKnown;  // it does not take that one

@@ -62,7 +62,6 @@ class Notices {
   sdk::Call& call_;
   const muster_clock_v1* const clock_;
   const sdk::HttpStreams streams_;
-  const std::string server_;
   Key preempted_, maintenance_;
   const std::array<Key*, 2> keys_ = {&preempted_, &maintenance_};
 };

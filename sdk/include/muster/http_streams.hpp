@@ -30,6 +30,10 @@ class HttpStreams {
     if (code != MUSTER_OK) return Failure{code, "a stream could not be begun", {}};
     return number;
   }
+  Result<uint64_t> begin(const Request& request) const {
+    std::vector<muster_http_header_v1> headers;
+    return begin(request.table(headers));
+  }
 
   /** What has come of the exchanges that were begun. */
   struct News {

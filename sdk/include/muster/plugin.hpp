@@ -152,6 +152,27 @@ struct Request {
   uint64_t flags = 0;
   uint64_t maximum_body_size = 0;
   int64_t timeout_ns = 0;
+
+  /** The same for the C interface; borrows from this and from `table_headers`, which it fills. */
+  muster_http_request_v1 table(std::vector<muster_http_header_v1>& table_headers) const {
+    table_headers.clear();
+    for (const auto& [name, value] : headers)
+      table_headers.push_back({name.c_str(), value.data(), value.size()});
+    muster_http_request_v1 out = {};
+    out.struct_size = sizeof out;
+    out.flags = flags;
+    out.method = method.c_str();
+    out.url = url.data();
+    out.url_size = url.size();
+    out.headers = table_headers.data();
+    out.header_count = table_headers.size();
+    out.body = body.data();
+    out.body_size = body.size();
+    out.maximum_body_size = maximum_body_size;
+    out.purpose = purpose.empty() ? nullptr : purpose.c_str();
+    out.timeout_ns = timeout_ns;
+    return out;
+  }
 };
 
 /** A response; frees what it holds when it goes, which is before the call ends. */
@@ -377,22 +398,7 @@ class Call {
   }
   Result<Response> send(const Request& request) const {
     std::vector<muster_http_header_v1> headers;
-    for (const auto& [name, value] : request.headers)
-      headers.push_back({name.c_str(), value.data(), value.size()});
-    muster_http_request_v1 table = {};
-    table.struct_size = sizeof table;
-    table.flags = request.flags;
-    table.method = request.method.c_str();
-    table.url = request.url.data();
-    table.url_size = request.url.size();
-    table.headers = headers.data();
-    table.header_count = headers.size();
-    table.body = request.body.data();
-    table.body_size = request.body.size();
-    table.maximum_body_size = request.maximum_body_size;
-    table.purpose = request.purpose.empty() ? nullptr : request.purpose.c_str();
-    table.timeout_ns = request.timeout_ns;
-    return send(table);
+    return send(request.table(headers));
   }
   /** Waits; fails with CANCELLED or DEADLINE_EXCEEDED as soon as the call ends earlier. */
   Status sleep(int64_t duration_ns) const {
