@@ -152,7 +152,7 @@ class Manners(unittest.TestCase):
                     self.assertEqual(run.code, 0, run)
 
     def test_two_sources_of_one_cluster_ask_for_one_token(self):
-        with world(group(2, f"    - {{name: plum, zone: {ZONE}, members: [{{name: w-0}}]}}\n")) as sim:
+        with world(MACHINE + group(2, f"    - {{name: plum, zone: {ZONE}, members: [{{name: w-0}}]}}\n")) as sim:
             config = os.path.join(sim.folder.name, "muster.yaml")
             common = f"endpoint: {sim.ready['url']}/compute/v1, project: orchard, zone: {ZONE}"
             with open(config, "w") as file:
@@ -168,6 +168,13 @@ cluster:
                 self.assertEqual(run.code, 0, run)
                 self.assertEqual(sorted(run.cluster()), ["ps", "worker"])
                 self.assertEqual(len(sim.requests()) - len(api_requests(sim)), tokens, sim.requests())
+            # On a VM the token's requests are two, and as many for both sources.
+            sim.reset()
+            run = resolve_file(sim, config, None)
+            self.assertEqual(run.code, 0, run)
+            self.assertEqual(sorted(run.cluster()), ["ps", "worker"])
+            asked = [one["path"].rsplit("/", 1)[1] for one in sim.requests()]
+            self.assertEqual((asked.count("token"), asked.count("universe-domain")), (1, 1), asked)
             # In a recording each has what it was told, so that a replay may ask in any order.
             recording = os.path.join(sim.folder.name, "recording.yaml")
             sim.reset()

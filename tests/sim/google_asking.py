@@ -27,9 +27,9 @@ def metadata(sim):
 
 
 def resolve_file(sim, path, key, *arguments):
-    """muster resolve of a configuration file."""
-    return run([MUSTER, "resolve", "--plugin-dir", PLUGINS, "-f", path, "-o", "json", *arguments], sim,
-               {"GOOGLE_APPLICATION_CREDENTIALS": os.path.join(sim.ready["google"], key)}, 100)
+    """muster resolve of a configuration file, with the credential file `key` of the sim; None: on its VM."""
+    who = {"GOOGLE_APPLICATION_CREDENTIALS": os.path.join(sim.ready["google"], key)} if key else metadata(sim)
+    return run([MUSTER, "resolve", "--plugin-dir", PLUGINS, "-f", path, "-o", "json", *arguments], sim, who, 100)
 
 
 def ask_backend(backend, sim, given, options, env, arguments, verb, form, key):

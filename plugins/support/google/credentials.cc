@@ -80,7 +80,7 @@ sdk::Status Credentials::use_file(const std::string& path, const std::string& sa
 
 sdk::Status Credentials::use_metadata(const std::string& looked_at, sdk::Call& call) {
   use(Kind::kMetadata, fmt::format("the metadata server {}", Metadata::host(call)),
-      Metadata::host(call), call);
+      Metadata::host(call) + " " + options_.universe, call);
   // The token is the question that tells whether there is a server.
   if (auto status = ensure_token(call); !status) {
     sdk::Failure failure = std::move(status).failure();
@@ -97,13 +97,7 @@ sdk::Status Credentials::use_metadata(const std::string& looked_at, sdk::Call& c
                         fmt::format("there are no Google credentials: {}; {}", looked_at, why),
                         {{"hint", kHint}}};
   }
-  if (metadata_universe_.empty() && options_.universe.empty()) {
-    auto said =
-        Metadata::get("universe/universe-domain", "find the universe of the credentials", call);
-    if (!said) return std::move(said).failure();
-    metadata_universe_ = *said && !(*said)->empty() ? **said : std::string(kDefaultUniverse);
-  }
-  universe_ = metadata_universe_;
+  if (options_.universe.empty()) universe_ = shared_->universe();
   return {};
 }
 
@@ -205,6 +199,36 @@ sdk::Result<Token> Credentials::gcloud_token(sdk::Call& call) {
   return given_token(run->output, "what gcloud auth print-access-token printed", call);
 }
 
+// Whoever asks for the first token asks for the universe too, so that the others who wait for it need not.
+sdk::Result<Token> Credentials::metadata_token(sdk::Call& call) {
+  std::string scopes = options_.scopes;
+  for (char& c : scopes)
+    if (c == ' ') c = ',';
+  auto said =
+      Metadata::get("instance/service-accounts/default/token?scopes=" + percent_encoded(scopes),
+                    "get an access token", call, true);
+  if (!said) return std::move(said).failure();
+  if (!*said)
+    return sdk::Failure{MUSTER_E_UNAUTHENTICATED,
+                        fmt::format("{} knows no service account of this machine", origin_),
+                        {{"hint",
+                          "give the VM a service account, or name a credential file by "
+                          "GOOGLE_APPLICATION_CREDENTIALS"}}};
+  auto token = read_token(**said, now_s(call));
+  if (!token) {
+    sdk::Failure failure = std::move(token).failure();
+    failure.message = fmt::format("{} {}", origin_, failure.message);
+    return failure;
+  }
+  if (!options_.universe.empty() || !shared_->universe().empty()) return token;
+  auto universe =
+      Metadata::get("universe/universe-domain", "find the universe of the credentials", call);
+  if (!universe) return std::move(universe).failure();
+  shared_->set_universe(*universe && !(*universe)->empty() ? **universe
+                                                           : std::string(kDefaultUniverse));
+  return token;
+}
+
 sdk::Result<Token> Credentials::get_token(bool self_signed, int64_t timeout_ns, sdk::Call& call) {
   switch (kind_) {
     case Kind::kNone: break;
@@ -216,26 +240,7 @@ sdk::Result<Token> Credentials::get_token(bool self_signed, int64_t timeout_ns, 
     }
     case Kind::kGcloud: return gcloud_token(call);
     case Kind::kFile: return fetch_token(*file_, options_.scopes, self_signed, timeout_ns, call);
-    case Kind::kMetadata: {
-      std::string scopes = options_.scopes;
-      for (char& c : scopes)
-        if (c == ' ') c = ',';
-      auto said =
-          Metadata::get("instance/service-accounts/default/token?scopes=" + percent_encoded(scopes),
-                        "get an access token", call, true);
-      if (!said) return std::move(said).failure();
-      if (!*said)
-        return sdk::Failure{MUSTER_E_UNAUTHENTICATED,
-                            fmt::format("{} knows no service account of this machine", origin_),
-                            {{"hint",
-                              "give the VM a service account, or name a credential file by "
-                              "GOOGLE_APPLICATION_CREDENTIALS"}}};
-      auto token = read_token(**said, now_s(call));
-      if (token) return token;
-      sdk::Failure failure = std::move(token).failure();
-      failure.message = fmt::format("{} {}", origin_, failure.message);
-      return failure;
-    }
+    case Kind::kMetadata: return metadata_token(call);
   }
   return sdk::Failure{MUSTER_E_INTERNAL, "there is no token without credentials", {}};
 }

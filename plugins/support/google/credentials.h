@@ -69,6 +69,7 @@ class Credentials {
   sdk::Status ensure_token(sdk::Call& call);
   sdk::Result<Token> get_token(bool self_signed, int64_t timeout_ns, sdk::Call& call);
   sdk::Result<Token> gcloud_token(sdk::Call& call);
+  sdk::Result<Token> metadata_token(sdk::Call& call);
   bool renew(sdk::Call& call);
   sdk::Status send_once(const std::vector<muster_http_request_v1>& requests,
                         std::vector<std::optional<sdk::Response>>& responses, sdk::Call& call);
@@ -80,7 +81,6 @@ class Credentials {
   std::optional<CredentialFile> file_;
   std::shared_ptr<SharedToken> shared_;  // null for those that cost nothing: none, and given ones
   std::optional<Token> token_;           // what was sent last
-  std::string metadata_universe_;
 };
 
 }  // namespace muster::support::google

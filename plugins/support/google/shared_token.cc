@@ -100,4 +100,14 @@ bool SharedToken::refuse(const Token& token, bool may_be_granted) {
   return true;
 }
 
+std::string SharedToken::universe() const {
+  const std::lock_guard lock(mutex_);
+  return universe_;
+}
+
+void SharedToken::set_universe(std::string universe) {
+  const std::lock_guard lock(mutex_);
+  universe_ = std::move(universe);
+}
+
 }  // namespace muster::support::google

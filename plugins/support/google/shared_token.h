@@ -32,16 +32,21 @@ class SharedToken {
   // (`may_be_granted`).
   bool refuse(const Token& token, bool may_be_granted);
 
+  // What whoever gives the tokens says besides, and never otherwise: whose APIs they are for; "" until somebody was told.
+  std::string universe() const;
+  void set_universe(std::string universe);
+
  private:
   sdk::Status wait(std::unique_lock<std::mutex>& lock, const sdk::Call& call);
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<Token> token_;
   bool asking_ = false;       // somebody is
   uint64_t failures_ = 0;     // of those who asked
   int64_t not_before_s_ = 0;  // another try for a token that is not needed yet
   bool self_signed_ = true;   // until an API refuses what a service account signed
+  std::string universe_;
 };
 
 }  // namespace muster::support::google

@@ -231,6 +231,33 @@ TEST_CASE("on a VM the metadata server gives the token, with the scopes asked fo
   CHECK(is_secret(answer, "vm-token"));
 }
 
+TEST_CASE(
+    "on a VM the universe is asked for with the first token, once for all resolvers and for good") {
+  const auto asked = [](const std::vector<Answer>& answers, const std::string& what) {
+    size_t count = 0;
+    for (const Answer& answer : answers) {
+      CHECK_MESSAGE(answer.code == MUSTER_OK, answer.message);
+      CHECK(answer.attributes.at("universe") == "apis.other.example");
+      for (const Request& request : answer.requests) count += holds(request.url, what) ? 1 : 0;
+    }
+    return count;
+  };
+  World world = on_a_vm();
+  world.serve = [serve = world.serve](const Request& request) -> Response {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (!holds(request.url, "universe-domain")) return serve(request);
+    return reply(200, "apis.other.example", {{"Metadata-Flavor", "Google"}});
+  };
+  World later = world;
+  later.time_s += 2900;
+  auto answers = ask_beside("google_token", "{}", {world, world, world, world});
+  CHECK(asked(answers, "/token") == 1);
+  CHECK(asked(answers, "universe-domain") == 1);
+  answers = ask_in_turn("google_token", "{}", {world, world, later});
+  CHECK(asked(answers, "/token") == 2);
+  CHECK(asked(answers, "universe-domain") == 1);
+}
+
 TEST_CASE("a VM without a service account is told so") {
   World world = on_a_vm();
   world.serve = [](const Request&) -> Response {
