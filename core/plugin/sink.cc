@@ -5,6 +5,7 @@
 #include <cstring>
 #include <exception>
 #include <string_view>
+#include <utility>
 
 #include "core/plugin/crossing.h"
 #include "core/spec/quote.h"
@@ -15,6 +16,12 @@ namespace {
 // MP-9
 constexpr size_t kPermissionsMaximum = 1000;
 constexpr size_t kPlannedMaximum = 1000;
+
+// A text as it crossed, to be compared with those that were looked at. One that is to be looked at first is like none of them.
+std::string_view as_it_is(const char* text, uint64_t size) {
+  if (size > kTextMaximum || (text == nullptr && size != 0)) return {"", 1};
+  return {text, size};
+}
 
 }  // namespace
 
@@ -61,6 +68,10 @@ struct SinkCall::Functions {
     return push(call, [&](Staging& staging) -> Checked {
       muster_task_v1 task;
       if (Checked wrong = read_struct(pushed, task, "muster_task_v1")) return wrong;
+      if (staging.repeat_task(as_it_is(task.job, task.job_size), task.index,
+                              as_it_is(task.name, task.name_size),
+                              as_it_is(task.address, task.address_size), task.port))
+        return {};
       std::string_view job, name, address;
       if (Checked wrong = read_text(task.job, task.job_size, "the job of a task", job))
         return wrong;
@@ -76,11 +87,16 @@ struct SinkCall::Functions {
   static int32_t set_attribute(const muster_call_v1* call, const char* key, uint64_t key_size,
                                const char* value, uint64_t value_size) {
     return push(call, [&](Staging& staging) -> Checked {
-      std::string_view name, text;
-      if (Checked wrong = read_text(key, key_size, "the key of an attribute", name)) return wrong;
+      const SinkCall& sink = of(call);
+      const Secrets& secrets = sink.session().secrets();
+      std::string_view name = as_it_is(key, key_size), text = as_it_is(value, value_size);
+      // What had no secret in it has none as long as no further one is known.
+      if (sink.known_secrets_ == secrets.additions() && staging.repeat_attribute(name, text))
+        return {};
+      if (!staging.expects_key(name))
+        if (Checked wrong = read_text(key, key_size, "the key of an attribute", name)) return wrong;
       if (Checked wrong = read_text(value, value_size, "the value of an attribute", text))
         return wrong;
-      const Secrets& secrets = of(call).session().secrets();
       if (!secrets.may_be_in(text)) return staging.set_attribute(name, text);
       return staging.set_attribute(name, secrets.redact(text));
     });
@@ -365,6 +381,7 @@ Result<BackendAnswer> SinkCall::finish(int32_t code, Error error) {
 
 Result<BackendAnswer> SinkCall::take() {
   const Secrets& secrets = session().secrets();
+  known_secrets_ = std::exchange(begun_secrets_, secrets.additions());
   Result<BackendAnswer> answer = staging_.finish();
   if (!answer) {
     Error wrong = std::move(answer).error();

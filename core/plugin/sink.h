@@ -42,7 +42,10 @@ class SinkCall : public Call {
   RequestPlan take_plan() { return *std::move(plan_); }
 
   // The thread that runs the plugin's function says so before it does; pushes from others are refused (MP-15).
-  void begin() { thread_ = std::this_thread::get_id(); }
+  void begin() {
+    thread_ = std::this_thread::get_id();
+    begun_secrets_ = session().secrets().additions();
+  }
 
   // What became of the call, once the function has returned `code` and filled `error`: the answer, the plugin's own error, or kInternal
   // with `duty` when it broke one. On the thread of begin().
@@ -76,6 +79,8 @@ class SinkCall : public Call {
   Staging staging_;
   std::mutex refusal_mutex_;  // a push from a wrong thread is refused too
   std::optional<Refusal> refusal_;
+  uint64_t known_secrets_ = 0;  // of Secrets::additions, when the answer before was begun
+  uint64_t begun_secrets_ = 0;  // the same of this answer
   std::function<void(BackendAnswer)> committed_;
   std::optional<Error> refused_commit_;
   std::optional<Needs> needs_;

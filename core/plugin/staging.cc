@@ -17,19 +17,10 @@ namespace {
 constexpr int64_t kIndexMaximum = std::numeric_limits<int32_t>::max();
 constexpr int64_t kUnranked = MUSTER_UNRANKED;
 constexpr size_t kNowhere = std::string::npos;
-// The newest answer is held by those it was given to, the one before mostly by nobody.
-constexpr size_t kEarlierMaximum = 2;
 
 bool has_control(std::string_view text) {
   return std::any_of(text.begin(), text.end(),
                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
-}
-
-// "task 3 of job 'worker' ('w-3')"
-std::string task_words(std::string_view job, int64_t index, std::string_view name) {
-  const std::string named = name.empty() ? "" : " named " + quote(name);
-  if (index == kUnranked) return fmt::format("an unranked task{} of job {}", named, quote(job));
-  return fmt::format("task {}{} of job {}", index, named, quote(job));
 }
 
 Error broken(Refusal refusal) {
@@ -37,6 +28,12 @@ Error broken(Refusal refusal) {
 }
 
 }  // namespace
+
+std::string task_words(std::string_view job, int64_t index, std::string_view name) {
+  const std::string named = name.empty() ? "" : " named " + quote(name);
+  if (index == kUnranked) return fmt::format("an unranked task{} of job {}", named, quote(job));
+  return fmt::format("task {}{} of job {}", index, named, quote(job));
+}
 
 Checked Staging::count_bytes(size_t bytes) {
   bytes_ += bytes;
@@ -65,7 +62,7 @@ Checked Staging::find_job(std::string_view name, StagedJob*& job) {
   if (Checked full = count_bytes(name.size())) return full;
   last_job_ = jobs_.size();
   jobs_.emplace_back().name = key;
-  jobs_.back().before = tasks_before(name);
+  jobs_.back().earlier = earlier_.tasks(name);
   places_.emplace(std::move(key), last_job_);
   job = &jobs_[last_job_];
   return {};
@@ -113,7 +110,7 @@ Checked Staging::add_task(std::string_view job_name, int64_t index, std::string_
                    fmt::format("{}: port {} is not 1 to 65535, or 0 for the one in the address",
                                task_words(job_name, index, name), port)};
   }
-  Task* const before = find_before(*job, name);
+  const Task* const before = job->earlier.find(name);
   const bool moved = before == nullptr || port == 0 || port != before->address.port() ||
                      address != before->address.host();
   Result<Address> parsed = !moved      ? before->address
@@ -123,9 +120,6 @@ Checked Staging::add_task(std::string_view job_name, int64_t index, std::string_
     return Refusal{
         "MP-7", fmt::format("{}: {}", task_words(job_name, index, name), parsed.error().message)};
 
-  // Not one by one at first. More than double would be memory that other things have used before, and so is there.
-  if (job->tasks.size() == job->tasks.capacity())
-    job->tasks.reserve(std::max({size_t{16}, job->before.size(), job->tasks.size() * 2}));
   if (index != kUnranked) {
     const auto place = static_cast<int32_t>(index);
     if (job->ascending && !job->tasks.empty() && place <= job->tasks.back().index) {
@@ -142,19 +136,85 @@ Checked Staging::add_task(std::string_view job_name, int64_t index, std::string_
                       quote(parsed->to_string()))};
     }
   }
-  seal_attributes();
-  Task& task = before != nullptr ? job->tasks.emplace_back(std::move(*before))
-                                 : job->tasks.emplace_back(0, Address(), name);
-  task.address = *std::move(parsed);
-  task.index = index == kUnranked ? 0 : static_cast<int32_t>(index);
-  job->ranked = index != kUnranked;
-  job->in_spec = true;
-  task_job_ = last_job_;
-  ++task_count_;
+  append(*job, index, name, *std::move(parsed), before);
   return {};
 }
 
+// The last one named is the job.
+void Staging::append(StagedJob& job, int64_t index, std::string_view name, Address address,
+                     const Task* before) {
+  seal_attributes();
+  std::vector<Task>& tasks = job.tasks;
+  const bool repeats = before != nullptr && job.earlier.by_name();
+  if (tasks.empty()) {
+    job.in_order = job.earlier.size() != 0;
+  } else if (job.in_order && !(repeats && job.repeats)) {
+    job.in_order = natural_compare(tasks.back().name, name) < 0;
+  }
+  job.repeats = repeats;
+  // Not one by one at first. More than double would be memory that other things have used before, and so is there.
+  if (tasks.size() == tasks.capacity())
+    tasks.reserve(std::max({size_t{16}, job.earlier.size() + 1, tasks.size() * 2}));
+  Task& task = before != nullptr ? tasks.emplace_back(job.earlier.take(*before))
+                                 : tasks.emplace_back(0, Address(), name);
+  task.address = std::move(address);
+  task.index = index == kUnranked ? 0 : static_cast<int32_t>(index);
+  job.ranked = index != kUnranked;
+  job.in_spec = true;
+  model_ = before;
+  task_job_ = last_job_;
+  ++task_count_;
+}
+
+bool Staging::repeat_task(std::string_view job_name, int64_t index, std::string_view name,
+                          std::string_view address, int64_t port) {
+  if (last_job_ >= jobs_.size() || task_count_ >= MUSTER_TASKS_MAXIMUM) return false;
+  StagedJob& job = jobs_[last_job_];
+  const Task* const before = job.earlier.next();
+  if (before == nullptr || name.empty() || job.name != job_name || !(before->name == name) ||
+      port == 0 || port != before->address.port() || address != before->address.host())
+    return false;
+  const bool ranked = index != kUnranked;
+  if (!job.tasks.empty() && ranked != job.ranked) return false;
+  if (ranked && (index != before->index || !job.ascending ||
+                 (!job.tasks.empty() && index <= job.tasks.back().index)))
+    return false;
+  const uint64_t bytes = name.size() + address.size();
+  if (bytes_ + bytes > kBytesMaximum) return false;
+  bytes_ += bytes;
+  job.earlier.pass();
+  append(job, index, name, before->address, before);
+  return true;
+}
+
+bool Staging::repeat_attribute(std::string_view key, std::string_view value) {
+  if (model_ == nullptr || !packed_.text.empty()) return false;
+  const std::string_view left = model_->attributes.packed().substr(repeated_);
+  if (left.empty()) return false;
+  const std::string_view same_key(left.data());
+  if (same_key != key) return false;
+  const std::string_view same_value(left.data() + key.size() + 1);
+  if (same_value != value) return false;
+  if (bytes_ + key.size() + value.size() > kBytesMaximum) return false;
+  bytes_ += key.size() + value.size();
+  repeated_ += key.size() + value.size() + 2;
+  return true;
+}
+
+bool Staging::expects_key(std::string_view key) const {
+  const size_t nth = packed_.sizes.size();
+  return is_usual_ && repeated_ == 0 && nth < usual_.sizes.size() &&
+         std::string_view(usual_.text.data() + usual_at_, usual_.sizes[nth].first) == key;
+}
+
 Checked Staging::set_attribute(std::string_view key, std::string_view value) {
+  if (expects_key(key)) {
+    if (Checked full = count_bytes(key.size() + value.size())) return full;
+    const auto [key_size, value_size] = usual_.sizes[packed_.sizes.size()];
+    usual_at_ += key_size + value_size + 2;
+    add_packed(key, value);
+    return {};
+  }
   if (key.empty()) return Refusal{"MP-4", "the key of an attribute is empty"};
   if (key.size() > 255)
     return Refusal{"MP-4",
@@ -163,6 +223,7 @@ Checked Staging::set_attribute(std::string_view key, std::string_view value) {
     return Refusal{"MP-4",
                    fmt::format("the key {} of an attribute has a control character", quote(key))};
   const bool of_task = task_count_ != 0;
+  if (of_task) unpack_repeated();
   size_t count = 0;
   const size_t same = of_task ? find_packed(key, count) : find_attribute(key, count);
   if (Checked full = count_bytes(value.size() + (same == kNowhere ? key.size() : 0))) return full;
@@ -176,10 +237,11 @@ Checked Staging::set_attribute(std::string_view key, std::string_view value) {
     else
       attributes_[same].second = value;
   } else if (same == kNowhere) {
+    is_usual_ = false;
     add_packed(key, value);
   } else {
-    packed_.replace(same, packed_sizes_[count].second, value);
-    packed_sizes_[count].second = value.size();
+    packed_.text.replace(same, packed_.sizes[count].second, value);
+    packed_.sizes[count].second = value.size();
   }
   return {};
 }
@@ -193,8 +255,8 @@ size_t Staging::find_attribute(std::string_view key, size_t& count) const {
 
 size_t Staging::find_packed(std::string_view key, size_t& count) const {
   size_t at = 0;
-  for (const auto& [key_size, value_size] : packed_sizes_) {
-    if (std::string_view(packed_.data() + at, key_size) == key) return at + key_size + 1;
+  for (const auto& [key_size, value_size] : packed_.sizes) {
+    if (std::string_view(packed_.text.data() + at, key_size) == key) return at + key_size + 1;
     at += key_size + value_size + 2;
     ++count;
   }
@@ -202,42 +264,44 @@ size_t Staging::find_packed(std::string_view key, size_t& count) const {
 }
 
 void Staging::add_packed(std::string_view key, std::string_view value) {
-  const size_t at = packed_.size();
-  packed_.resize(at + key.size() + value.size() + 2);
-  std::memcpy(packed_.data() + at, key.data(), key.size());
-  if (!value.empty()) std::memcpy(packed_.data() + at + key.size() + 1, value.data(), value.size());
-  packed_sizes_.emplace_back(key.size(), value.size());
+  std::string& text = packed_.text;
+  const size_t at = text.size();
+  text.resize(at + key.size() + value.size() + 2);
+  std::memcpy(text.data() + at, key.data(), key.size());
+  if (!value.empty()) std::memcpy(text.data() + at + key.size() + 1, value.data(), value.size());
+  packed_.sizes.emplace_back(key.size(), value.size());
 }
 
+// What was repeated is not all that the task has, or no longer.
+void Staging::unpack_repeated() {
+  if (repeated_ == 0) return;
+  is_usual_ = false;
+  for (const auto& [key, value] : model_->attributes) {
+    if (packed_.text.size() == repeated_) break;
+    add_packed(key, value);
+  }
+  repeated_ = 0;
+}
+
+// The last task has all its attributes.
 void Staging::seal_attributes() {
   if (task_count_ == 0) return;
   RareAttributes& attributes = jobs_[task_job_].tasks.back().attributes;
-  if (!attributes.is(packed_)) attributes = RareAttributes(packed_);
-  packed_.clear();
-  packed_sizes_.clear();
-}
-
-// Those of the oldest earlier answer of which nobody holds any; it is taken apart.
-std::vector<Task> Staging::tasks_before(std::string_view job) {
-  for (ClusterSpec& spec : earlier_)
-    if (std::optional<std::vector<Task>> tasks = spec.take_tasks(job)) return *std::move(tasks);
-  return {};
-}
-
-// The task of this name, where it comes next in the earlier answer, or behind one that is no more.
-Task* Staging::find_before(StagedJob& job, std::string_view name) {
-  const size_t end = std::min(job.next_before + 2, job.before.size());
-  for (size_t at = job.next_before; at < end; ++at) {
-    if (!(job.before[at].name == name)) continue;
-    job.next_before = at + 1;
-    return &job.before[at];
+  if (model_ == nullptr || repeated_ != model_->attributes.packed().size() || !packed_.text.empty())
+    unpack_repeated();
+  const bool repeated =
+      model_ != nullptr && (repeated_ != 0 || model_->attributes.packed() == packed_.text);
+  if (!repeated) {
+    attributes = RareAttributes(packed_.text);
+  } else if (!attributes.shares_with(model_->attributes)) {
+    attributes = model_->attributes;
   }
-  return nullptr;
-}
-
-void Staging::keep_for_later(const ClusterSpec& spec) {
-  if (earlier_.size() == kEarlierMaximum) earlier_.erase(earlier_.begin());
-  earlier_.push_back(spec);
+  model_ = nullptr;
+  repeated_ = 0;
+  if (!packed_.text.empty()) std::swap(packed_, usual_);
+  packed_.clear();
+  usual_at_ = 0;
+  is_usual_ = true;
 }
 
 Checked Staging::add_missing(std::string_view job_name, int64_t index, std::string_view name,
@@ -302,116 +366,6 @@ Checked Staging::add_warning(std::string_view text) {
     return Refusal{"MP-9", fmt::format("more than {} warnings in one call", kWarningMaximum)};
   if (Checked full = count_bytes(text.size())) return full;
   warnings_.emplace_back(text);
-  return {};
-}
-
-// Whether the indices are the plugin's. A job without tasks is ranked when a missing one has an index.
-bool Staging::is_ranked(const StagedJob& job) {
-  if (!job.tasks.empty()) return job.ranked;
-  return std::any_of(job.missing.begin(), job.missing.end(),
-                     [](const MissingTask& missing) { return missing.index >= 0; });
-}
-
-// Sorts by index, once every member has the one it is to have.
-Checked Staging::rank(StagedJob& job) {
-  if (!is_ranked(job)) return rank_by_name(job);
-  if (!job.ascending)
-    std::sort(job.tasks.begin(), job.tasks.end(),
-              [](const Task& a, const Task& b) { return a.index < b.index; });
-  return check_missing(job);
-}
-
-void Staging::sort_by_name(std::vector<Task>& tasks) {
-  const auto before = [](const Task& a, const Task& b) {
-    return natural_compare(a.name, b.name) < 0;
-  };
-  if (std::is_sorted(tasks.begin(), tasks.end(), before)) return;
-  std::vector<std::string_view> names;
-  names.reserve(tasks.size());
-  for (const Task& task : tasks) names.push_back(task.name);
-  std::vector<Task> sorted;
-  sorted.reserve(tasks.size());
-  for (const uint32_t at : natural_order(names)) sorted.push_back(std::move(tasks[at]));
-  tasks = std::move(sorted);
-}
-
-// Gives the unranked their indices by natural order of name. Missing ones with a name are ranked among the tasks, so that no
-// rank moves when they come (MC-7).
-Checked Staging::rank_by_name(StagedJob& job) {
-  sort_by_name(job.tasks);
-  std::vector<MissingTask*> missing;
-  for (MissingTask& one : job.missing) {
-    if (one.index >= 0) {
-      return Refusal{
-          "MP-8",
-          fmt::format("{} is told missing among unranked tasks; one job does not mix the two",
-                      task_words(job.name, one.index, one.name))};
-    }
-    if (!one.name.empty()) missing.push_back(&one);
-  }
-  std::sort(missing.begin(), missing.end(), [](const MissingTask* a, const MissingTask* b) {
-    return natural_compare(a->name, b->name) < 0;
-  });
-  size_t task = 0, gap = 0;  // the next of each
-  while (task < job.tasks.size() || gap < missing.size()) {
-    const auto index = static_cast<int64_t>(task + gap);
-    const int order = gap == missing.size() ? -1
-                      : task == job.tasks.size()
-                          ? 1
-                          : natural_compare(job.tasks[task].name, missing[gap]->name);
-    if (order == 0) {
-      return Refusal{"MP-8", fmt::format("task {} of job {} is told both found, at {}, and "
-                                         "missing: {}",
-                                         quote(missing[gap]->name), quote(job.name),
-                                         quote(job.tasks[task].address.to_string()),
-                                         quote(missing[gap]->reason))};
-    }
-    if (order < 0) {
-      if (task > 0 && job.tasks[task].name == job.tasks[task - 1].name) {
-        return Refusal{"MP-8", fmt::format("two unranked tasks of job {} are named {}: {} and {}",
-                                           quote(job.name), quote(job.tasks[task].name),
-                                           quote(job.tasks[task - 1].address.to_string()),
-                                           quote(job.tasks[task].address.to_string()))};
-      }
-      job.tasks[task++].index = static_cast<int32_t>(index);
-    } else {
-      if (gap > 0 && missing[gap]->name == missing[gap - 1]->name) {
-        return Refusal{"MP-8",
-                       fmt::format("task {} of job {} is told missing twice: {} and {}",
-                                   quote(missing[gap]->name), quote(job.name),
-                                   quote(missing[gap - 1]->reason), quote(missing[gap]->reason))};
-      }
-      missing[gap++]->index = index;
-    }
-  }
-  return {};
-}
-
-// Of a ranked job, its tasks sorted. A place is told once: as found or as missing.
-Checked Staging::check_missing(const StagedJob& job) {
-  std::vector<const MissingTask*> sorted;
-  for (const MissingTask& missing : job.missing) {
-    if (missing.index >= 0) sorted.push_back(&missing);
-  }
-  std::sort(sorted.begin(), sorted.end(),
-            [](const MissingTask* a, const MissingTask* b) { return a->index < b->index; });
-  for (size_t i = 0; i < sorted.size(); ++i) {
-    const MissingTask& missing = *sorted[i];
-    if (i > 0 && sorted[i - 1]->index == missing.index) {
-      return Refusal{"MP-6", fmt::format("task {} of job {} is told missing twice: {} and {}",
-                                         missing.index, quote(job.name),
-                                         quote(sorted[i - 1]->reason), quote(missing.reason))};
-    }
-    const auto found =
-        std::lower_bound(job.tasks.begin(), job.tasks.end(), missing.index,
-                         [](const Task& task, int64_t index) { return task.index < index; });
-    if (found != job.tasks.end() && found->index == missing.index) {
-      return Refusal{
-          "MP-6",
-          fmt::format("task {} of job {} is told both found, at {}, and missing: {}", missing.index,
-                      quote(job.name), quote(found->address.to_string()), quote(missing.reason))};
-    }
-  }
   return {};
 }
 
@@ -505,7 +459,9 @@ Result<BackendAnswer> Staging::finish() {
   Result<Identity> identity = resolve_identity(answer.warnings);
   if (!identity) return std::move(identity).error();
   answer.identity = std::move(*identity);
+  std::set<std::string, std::less<>> by_name;
   for (StagedJob& job : jobs_) {
+    if (!is_ranked(job)) by_name.insert(job.name);
     const auto found = static_cast<int64_t>(job.tasks.size());
     if (job.in_spec) {
       if (Status status = answer.spec.add_job(job.name); !status) return std::move(status).error();
@@ -517,8 +473,8 @@ Result<BackendAnswer> Staging::finish() {
     }
   }
   answer.attributes = std::move(attributes_);
-  keep_for_later(answer.spec);
-  std::vector<ClusterSpec> earlier = std::move(earlier_);
+  earlier_.keep(answer.spec, std::move(by_name));
+  EarlierAnswers earlier = std::move(earlier_);
   *this = Staging();
   earlier_ = std::move(earlier);
   return answer;

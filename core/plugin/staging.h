@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -10,6 +12,7 @@
 #include <vector>
 
 #include "core/plugin/backend.h"
+#include "core/plugin/earlier.h"
 #include "core/resolve/snapshot.h"
 
 namespace muster {
@@ -21,6 +24,9 @@ struct Refusal {
 };
 using Checked = std::optional<Refusal>;  // nothing: accepted
 
+// "task 3 of job 'worker' named 'w-3'", for one.
+std::string task_words(std::string_view job, int64_t index, std::string_view name);
+
 // Limits of one call (MP-9). Generous: they bound what a plugin gone wild can take.
 inline constexpr uint64_t kTextMaximum = 65'536;       // bytes of one text
 inline constexpr uint64_t kBytesMaximum = 512u << 20;  // of all texts
@@ -29,8 +35,8 @@ inline constexpr size_t kAttributeMaximum = 256;  // of one task, or of the clus
 inline constexpr size_t kWarningMaximum = 1'000;
 inline constexpr size_t kIdentityMaximum = 16;
 
-// Used by one thread, for one answer after another. What an answer has that an earlier one had, and that nobody holds any longer, is
-// taken over from there: in a watch one task of ten thousand changes, and the others need no memory of their own. Texts given are valid UTF-8 without NUL (the sink has seen to that) and are copied.
+// Used by one thread, for one answer after another. What an answer has that the one before had is taken over from there. Texts given
+// are valid UTF-8 without NUL (the sink has seen to that, but of those of the repeat functions) and are copied.
 class Staging {
  public:
   Checked add_job(std::string_view job);
@@ -44,6 +50,14 @@ class Staging {
                        std::string_view evidence);
   Checked add_warning(std::string_view text);
 
+  // The same as add_task or set_attribute, where the answer before had the very same next: then it need not be looked at again. False:
+  // nothing was done, and they are to be called.
+  bool repeat_task(std::string_view job, int64_t index, std::string_view name,
+                   std::string_view address, int64_t port);
+  bool repeat_attribute(std::string_view key, std::string_view value);
+  // Whether set_attribute had this key from the task before, next after the same keys as now.
+  bool expects_key(std::string_view key) const;
+
   // What can only be said at the end: ranks of the unranked, places that two claim, positions of identities. The error has a `duty`
   // detail when the plugin broke one; two identities that differ are kFailedPrecondition. Empties the staging.
   Result<BackendAnswer> finish();
@@ -54,8 +68,9 @@ class Staging {
     bool in_spec = false;  // named by add_job or add_task; else only missing or expected
     bool ranked = false;   // of a job that has tasks
     std::vector<Task> tasks;
-    std::vector<Task> before;  // the job's tasks of an earlier answer, from `next_before` on
-    size_t next_before = 0;
+    EarlierTasks earlier;
+    bool repeats = false;               // the last task was found there
+    bool in_order = false;              // it is known that names ascend so far
     bool ascending = true;              // indices so far
     std::unordered_set<int32_t> taken;  // indices, once they do not ascend
     std::optional<int64_t> expected;
@@ -82,13 +97,14 @@ class Staging {
   size_t find_attribute(std::string_view key, size_t& count) const;
   size_t find_packed(std::string_view key, size_t& count) const;
   void add_packed(std::string_view key, std::string_view value);
+  void unpack_repeated();
   void seal_attributes();
-  std::vector<Task> tasks_before(std::string_view job);
-  static Task* find_before(StagedJob& job, std::string_view name);
-  void keep_for_later(const ClusterSpec& spec);
+  void append(StagedJob& job, int64_t index, std::string_view name, Address address,
+              const Task* before);
   Checked check_index(const StagedJob& job, int64_t index, std::string_view name);
   static bool is_ranked(const StagedJob& job);
   static Checked rank(StagedJob& job);
+  static Checked order_by_name(StagedJob& job);
   static Checked rank_by_name(StagedJob& job);
   static void sort_by_name(std::vector<Task>& tasks);
   static Checked check_missing(const StagedJob& job);
@@ -104,11 +120,27 @@ class Staging {
   int64_t missing_count_ = 0;
   uint64_t bytes_ = 0;
   Attributes attributes_;  // of the cluster
-  std::string packed_;     // of the task added last, as RareAttributes has them
-  std::vector<std::pair<size_t, size_t>> packed_sizes_;  // of each key and value in it
+
+  // Attributes of the task added last, as RareAttributes has them.
+  struct Packed {
+    std::string text;
+    std::vector<std::pair<size_t, size_t>> sizes;  // of each key and value in it
+    void clear() {
+      text.clear();
+      sizes.clear();
+    }
+  };
+  Packed packed_;
+  Packed usual_;                 // of a task before it
+  size_t usual_at_ = 0;          // in usual_: the key that comes next if all keys are as there
+  bool is_usual_ = false;        // they were so far
+  const Task* model_ = nullptr;  // the task as it was in the answer before
+  size_t repeated_ =
+      0;  // bytes of the model's attributes that were repeated; packed_ is empty then
+
   std::vector<StagedIdentity> identities_;
   std::vector<std::string> warnings_;
-  std::vector<ClusterSpec> earlier_;  // answers, the oldest first
+  EarlierAnswers earlier_;
 };
 
 }  // namespace muster

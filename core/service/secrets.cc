@@ -54,6 +54,7 @@ void Secrets::add(std::string_view text) {
                    [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
   shortest_.store(all.back().size(), std::memory_order_release);
   texts_ = std::move(texts);
+  additions_.fetch_add(1, std::memory_order_acq_rel);
 }
 
 std::shared_ptr<const Secrets::Texts> Secrets::texts() const {

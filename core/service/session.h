@@ -31,6 +31,8 @@ class Secrets {
   bool empty() const { return shortest_.load(std::memory_order_acquire) == kNothing; }
   // Whether there may be one in the text: true also for a few that have none. Costs little, for what is told of each task.
   bool may_be_in(std::string_view text) const;
+  // How often something was added: while it stays the same, what had none of them in it has none.
+  uint64_t additions() const { return additions_.load(std::memory_order_acquire); }
 
  private:
   struct Texts {
@@ -43,6 +45,7 @@ class Secrets {
   mutable std::mutex mutex_;
   std::shared_ptr<const Texts> texts_ = std::make_shared<const Texts>();
   std::atomic<size_t> shortest_ = kNothing;
+  std::atomic<uint64_t> additions_ = 0;
 };
 
 // Where log lines go. Redacts before it writes. [thread-safe]

@@ -1,6 +1,7 @@
 #include "core/spec/natural_order.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "core/spec/cluster_spec.h"
@@ -47,6 +48,30 @@ uint64_t order_key(std::string_view text, size_t at) {
   return kNumbers + value;
 }
 
+struct Place {
+  uint64_t key;
+  uint32_t at;
+};
+
+// By key, byte by byte from the lowest; equal ones stay in their order. Bytes that all keys share are passed over, and keys are
+// mostly small numbers.
+void sort_by_key(std::vector<Place>& places) {
+  uint64_t some = 0, all = UINT64_MAX;
+  for (const Place& place : places) {
+    some |= place.key;
+    all &= place.key;
+  }
+  std::vector<Place> sorted(places.size());
+  for (unsigned shift = 0; shift < 64; shift += 8) {
+    if (((some ^ all) >> shift & 0xff) == 0) continue;
+    std::array<size_t, 257> starts{};
+    for (const Place& place : places) ++starts[(place.key >> shift & 0xff) + 1];
+    for (size_t byte = 1; byte < starts.size(); ++byte) starts[byte] += starts[byte - 1];
+    for (const Place& place : places) sorted[starts[place.key >> shift & 0xff]++] = place;
+    places.swap(sorted);
+  }
+}
+
 }  // namespace
 
 // The texts are compared as sequences of bytes and numbers; a number and another byte compare by their bytes,
@@ -82,10 +107,6 @@ std::vector<uint32_t> natural_order(const std::vector<std::string_view>& texts) 
   for (const std::string_view text : texts) same = same_start(texts[0].substr(0, same), text);
   while (same > 0 && is_digit(texts[0][same - 1])) --same;
 
-  struct Place {
-    uint64_t key;
-    uint32_t at;
-  };
   std::vector<Place> places;
   places.reserve(texts.size());
   for (const std::string_view text : texts)
@@ -95,8 +116,16 @@ std::vector<uint32_t> natural_order(const std::vector<std::string_view>& texts) 
     const int order = natural_compare(texts[a.at], texts[b.at]);
     return order != 0 ? order < 0 : a.at < b.at;
   };
-  if (!std::is_sorted(places.begin(), places.end(), before))
-    std::sort(places.begin(), places.end(), before);
+  if (!std::is_sorted(places.begin(), places.end(), before)) {
+    const bool many = places.size() >= 256;
+    if (many) sort_by_key(places);
+    for (auto from = places.begin(); from != places.end();) {
+      const auto end = std::find_if(
+          from, places.end(), [&](const Place& place) { return many && place.key != from->key; });
+      std::sort(from, end, before);
+      from = end;
+    }
+  }
 
   std::vector<uint32_t> order;
   order.reserve(places.size());

@@ -48,6 +48,8 @@ class RareText {
   operator std::string_view() const { return view(); }
   bool empty() const { return block_ == nullptr; }
   size_t size() const { return view().size(); }
+  // Whether they are one text in memory, or both none.
+  bool shares_with(const RareText& other) const { return block_ == other.block_; }
 
   friend bool operator==(const RareText& a, const RareText& b) {
     return a.block_ == b.block_ || a.view() == b.view();
@@ -97,8 +99,9 @@ class RareAttributes {
   Iterator end() const { return Iterator(std::string_view()); }
   bool empty() const { return packed_.empty(); }
 
-  // Whether they are those.
-  bool is(std::string_view packed) const { return packed_ == packed; }
+  // As it was made from.
+  std::string_view packed() const { return packed_; }
+  bool shares_with(const RareAttributes& other) const { return packed_.shares_with(other.packed_); }
 
   operator Attributes() const {
     Attributes all;

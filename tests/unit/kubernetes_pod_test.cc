@@ -162,6 +162,26 @@ TEST_CASE("podIPs count whichever field comes first, and none that is no address
   }
 }
 
+TEST_CASE("an address is one that inet_pton takes") {
+  Pod pod;
+  TextArena texts;
+  pod.name = texts.add("w");
+  pod.phase = Phase::kRunning;
+  for (const char* ip : {"0.0.0.0", "10.0.0.1", "255.255.255.255", "1.20.100.9", "::", "fd00::1",
+                         "::ffff:10.0.0.1"}) {
+    pod.ip = texts.add(ip);
+    CHECK_MESSAGE(oddity(pod) == "", ip);
+  }
+  for (const char* ip :
+       {"10.0.0",     "10.0.0.",    ".10.0.0",    "10..0.1",      "10.0.0.1.",
+        "10.0.0.1.2", "10.0.0.256", "10.0.0.01",  "00.0.0.0",     "1000.0.0.1",
+        "10.0.0.1 ",  " 10.0.0.1",  "10.0.0.a",   "-1.0.0.0",     "10",
+        "x",          "fd00",       "fd00::1::2", "fd00::1%eth0", "4294967297.0.0.1"}) {
+    pod.ip = texts.add(ip);
+    CHECK_MESSAGE(oddity(pod) != "", ip);
+  }
+}
+
 TEST_CASE("a pod takes little room, for there are a hundred thousand of them") {
   CHECK(sizeof(Pod) <= 320);
   PodList list;

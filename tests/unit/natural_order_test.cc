@@ -76,11 +76,12 @@ TEST_CASE("many texts are put into the order that comparing each pair gives") {
   std::mt19937 random(11);  // NOLINT: the same texts in each run
   // What all begin with, and what each goes on with.
   for (const char* start : {"", "w-", "w-1", "w-00", "rack1node"}) {
-    for (const char* bytes : {"0123456789", "0012a-", "09:/"}) {
+    for (const auto& [bytes, count] :
+         {std::pair("0123456789", 400), {"0012a-", 400}, {"09:/", 400}, {"0012a-", 60}}) {
       std::vector<std::string> texts;
-      for (int i = 0; i < 200; ++i) {
+      for (int i = 0; i < count; ++i) {
         std::string text = start;
-        for (unsigned length = random() % 30; length > 0; --length)
+        for (unsigned length = random() % (i % 2 == 0 ? 30 : 5); length > 0; --length)
           text += bytes[random() % std::string_view(bytes).size()];
         texts.push_back(text);
         if (i % 7 == 0) texts.push_back(text);

@@ -99,7 +99,7 @@ TEST_CASE("an answer of a watch says what a call without any before it would say
   }
 }
 
-TEST_CASE("what nobody holds any longer is where the next answer has its texts") {
+TEST_CASE("what did not change is the same text in memory in all answers, whoever holds them") {
   Watched watched;
   std::vector<Member> members = members_of(100);
   const auto texts = [&watched] {
@@ -111,8 +111,11 @@ TEST_CASE("what nobody holds any longer is where the next answer has its texts")
   for (Member& member : members) member.uid = "uid";
   commit(watched.push, members, false);
   const auto first = texts();
-  commit(watched.push, members, false);
-  watched.answers.erase(watched.answers.begin());
+  for (const bool held : {true, true, false, false, false}) {
+    commit(watched.push, members, false);
+    CHECK(texts() == first);
+    if (!held) watched.answers.erase(watched.answers.begin(), watched.answers.end() - 1);
+  }
 
   members[50].uid = "another";
   members.erase(members.begin() + 70);
@@ -121,4 +124,62 @@ TEST_CASE("what nobody holds any longer is where the next answer has its texts")
   size_t kept = 0;
   for (const char* text : texts()) kept += first.count(text);
   CHECK(kept == 2 * members.size() - 1);
+}
+
+namespace {
+
+// An answer with one task and these attributes, one after the other.
+std::string said_again(Watched& watched,
+                       const std::vector<std::pair<std::string, std::string>>& attributes) {
+  Pushes& push = watched.push;
+  REQUIRE(push.task("w", 0, "w-0", "a", 1) == MUSTER_OK);
+  for (const auto& [key, value] : attributes) REQUIRE(push.attribute(key, value) == MUSTER_OK);
+  REQUIRE(push.table()->commit(push.table()) == MUSTER_OK);
+  return words(watched.answers.back());
+}
+
+}  // namespace
+
+TEST_CASE("attributes that are told again, fewer, more, twice or in another order, are as told") {
+  Watched watched;
+  CHECK(said_again(watched, {{"a", "1"}, {"b", "2"}}) == "w 0 w-0 a:1 a=1 b=2\n");
+  CHECK(said_again(watched, {{"a", "1"}, {"b", "2"}}) == "w 0 w-0 a:1 a=1 b=2\n");
+  CHECK(said_again(watched, {{"a", "1"}}) == "w 0 w-0 a:1 a=1\n");
+  CHECK(said_again(watched, {{"a", "1"}, {"b", ""}, {"c", "3"}}) == "w 0 w-0 a:1 a=1 b= c=3\n");
+  CHECK(said_again(watched, {{"a", "1"}, {"b", ""}, {"a", "4"}}) == "w 0 w-0 a:1 a=4 b=\n");
+  CHECK(said_again(watched, {{"b", ""}, {"a", "4"}}) == "w 0 w-0 a:1 b= a=4\n");
+  CHECK(said_again(watched, {}) == "w 0 w-0 a:1\n");
+  CHECK(said_again(watched, {{"a", "1"}}) == "w 0 w-0 a:1 a=1\n");
+}
+
+TEST_CASE("a text that is like those before it up to a NUL is none of them") {
+  Watched watched;
+  said_again(watched, {{"a", "1"}, {"b", ""}});
+  Pushes& push = watched.push;
+  using namespace std::string_view_literals;
+  SUBCASE("a key") {
+    REQUIRE(push.task("w", 0, "w-0", "a", 1) == MUSTER_OK);
+    CHECK(push.attribute("a\0001"sv, "b") == MUSTER_E_INVALID_ARGUMENT);
+  }
+  SUBCASE("a value") {
+    REQUIRE(push.task("w", 0, "w-0", "a", 1) == MUSTER_OK);
+    CHECK(push.attribute("a", "1\0b\0"sv) == MUSTER_E_INVALID_ARGUMENT);
+  }
+  SUBCASE("one that ends with it, and says so, is") {
+    REQUIRE(push.task("w", 0, "w-0", "a", 1) == MUSTER_OK);
+    const muster_call_v1* table = push.table();
+    REQUIRE(table->set_attribute(table, "a", 1, "22", MUSTER_NUL_TERMINATED) == MUSTER_OK);
+    REQUIRE(table->set_attribute(table, "b", 1, "33", MUSTER_NUL_TERMINATED) == MUSTER_OK);
+    REQUIRE(table->commit(table) == MUSTER_OK);
+    CHECK(words(watched.answers.back()) == "w 0 w-0 a:1 a=22 b=33\n");
+  }
+}
+
+TEST_CASE("what is told again is hidden when it has become known as a secret") {
+  Watched watched;
+  for (int round = 0; round < 3; ++round)
+    CHECK(said_again(watched, {{"a", "hunter2"}}) == "w 0 w-0 a:1 a=hunter2\n");
+  watched.push.secrets->add("hunter2");
+  for (int round = 0; round < 3; ++round)
+    CHECK(said_again(watched, {{"a", "hunter2"}}) == "w 0 w-0 a:1 a=REDACTED\n");
 }
