@@ -1,5 +1,7 @@
 #include "core/result.h"
 
+#include <system_error>
+
 namespace muster {
 
 const char* code_name(Code code) {
@@ -24,6 +26,8 @@ const char* code_name(Code code) {
   }
   return "UNKNOWN";
 }
+
+std::string system_text(int number) { return std::generic_category().message(number); }
 
 const std::string& Error::detail(const std::string& key) const {
   static const std::string none;

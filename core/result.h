@@ -33,6 +33,9 @@ enum class Code : int32_t {
 // "NOT_FOUND"; "UNKNOWN" for a number that is no code.
 const char* code_name(Code code);
 
+// What the system calls an errno, whatever the locale of this process.
+std::string system_text(int number);
+
 // A fact about an error; keys as in muster_host_v1::add_detail, and `plugin`, `duty`, `path`.
 struct Detail {
   std::string key;

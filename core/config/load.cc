@@ -5,32 +5,16 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <utility>
 
 #include "core/config/config.h"
 #include "core/config/words.h"
 #include "core/config/yaml.h"
+#include "core/file_descriptor.h"
 
 namespace muster {
 namespace {
-
-// Closes on the way out.
-class File {
- public:
-  explicit File(const std::string& path)
-      : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)) {}
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() {
-    if (number_ >= 0) ::close(number_);
-  }
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
 
 Error failure(Code code, const std::string& path, const std::string& why) {
   return Error{
@@ -42,7 +26,7 @@ Error failure_of_system(const std::string& path, int number) {
   const Code code = number == ENOENT || number == ENOTDIR ? Code::kNotFound
                     : number == EACCES || number == EPERM ? Code::kPermissionDenied
                                                           : Code::kUnavailable;
-  const std::string why = number == ENOENT ? "there is no such file" : std::strerror(number);
+  const std::string why = number == ENOENT ? "there is no such file" : system_text(number);
   return failure(code, path, why);
 }
 
@@ -58,10 +42,10 @@ Result<Config> load_config(const std::string& path, const EnvironmentLookup& env
   const std::filesystem::path absolute = std::filesystem::absolute(path, ignored);
   const std::string name = ignored ? path : absolute.lexically_normal().string();
 
-  const File file(name);
-  if (file.number() < 0) return failure_of_system(name, errno);
+  const FileDescriptor file(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (file.get() < 0) return failure_of_system(name, errno);
   struct stat status {};
-  if (::fstat(file.number(), &status) != 0) return failure_of_system(name, errno);
+  if (::fstat(file.get(), &status) != 0) return failure_of_system(name, errno);
   if (S_ISDIR(status.st_mode)) return failure(Code::kInvalidArgument, name, "it is a directory");
   if (!S_ISREG(status.st_mode))
     return failure(Code::kInvalidArgument, name, "it is not a regular file");
@@ -70,7 +54,7 @@ Result<Config> load_config(const std::string& path, const EnvironmentLookup& env
   std::string text;
   char buffer[65536];
   while (text.size() <= conf::kMaximumText + 3) {
-    const ssize_t count = ::read(file.number(), buffer, sizeof buffer);
+    const ssize_t count = ::read(file.get(), buffer, sizeof buffer);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return failure_of_system(name, errno);
     if (count == 0) break;

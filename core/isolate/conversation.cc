@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <system_error>
 #include <utility>
 
 #include <muster/muster.h>
@@ -34,8 +33,6 @@ constexpr int kFramesBetweenLooks = 512;
 constexpr int64_t kLines = 1'000;  // of the log, a second
 constexpr size_t kLongestLine = 4096;
 constexpr size_t kLastLines = 1024;
-
-std::string system_text(int number) { return std::generic_category().message(number); }
 
 }  // namespace
 

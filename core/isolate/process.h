@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/file_descriptor.h"
 #include "core/isolate/control.h"
 #include "core/result.h"
 
@@ -30,9 +31,11 @@ class BackendProcess {
   BackendProcess(const BackendProcess&) = delete;
   BackendProcess& operator=(const BackendProcess&) = delete;
 
-  int frames() const { return frames_; }    // our end, not blocking
-  int output() const { return output_; }    // what it writes to its standard streams, not blocking
-  int control() const { return control_; }  // readable once it has ended
+  int frames() const { return frames_.get(); }  // our end, not blocking
+  int output() const {
+    return output_.get();
+  }  // what it writes to its standard streams, not blocking
+  int control() const { return control_.get(); }  // readable once it has ended
 
   // Says that no more frames come: it should exit by itself.
   void end_frames() const;
@@ -45,9 +48,9 @@ class BackendProcess {
   BackendProcess() = default;
 
   pid_t pid_ = -1;
-  int frames_ = -1;
-  int output_ = -1;
-  int control_ = -1;
+  FileDescriptor frames_;
+  FileDescriptor output_;
+  FileDescriptor control_;
   bool over_ = false;  // the program has said all, or is gone
   std::optional<isolate::Ended> ended_;
 };

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
 
 namespace muster {
 
@@ -53,9 +52,7 @@ Error system_error_about(std::string_view action, const std::string& path, int n
   if (number == ENOENT || number == ENOTDIR) code = Code::kNotFound;
   if (number == EACCES || number == EPERM) code = Code::kPermissionDenied;
   if (number == EMFILE || number == ENFILE || number == ENOMEM) code = Code::kResourceExhausted;
-  return {code,
-          fmt::format("cannot {} '{}': {}", action, path, std::generic_category().message(number)),
-          {}};
+  return {code, fmt::format("cannot {} '{}': {}", action, path, system_text(number)), {}};
 }
 
 int64_t modified_ns(const struct stat& status) {

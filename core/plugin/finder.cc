@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <functional>
 #include <set>
-#include <system_error>
 
 #include "core/config/config.h"
 #include "core/plugin/inspect.h"
@@ -32,16 +31,14 @@ struct Seen {
   std::string text;
 };
 
-std::string reason_of(int number) { return std::generic_category().message(number); }
-
 // Why there is no such file in a directory.
 std::string why_absent(const std::string& directory, int number) {
   if (number != ENOENT && number != ENOTDIR)
-    return fmt::format("cannot be looked into: {}", reason_of(number));
+    return fmt::format("cannot be looked into: {}", system_text(number));
   struct stat status {};
   if (::stat(directory.c_str(), &status) != 0) {
     return errno == ENOENT ? "does not exist"
-                           : fmt::format("cannot be looked into: {}", reason_of(errno));
+                           : fmt::format("cannot be looked into: {}", system_text(errno));
   }
   return S_ISDIR(status.st_mode) ? "no such file" : "not a directory";
 }

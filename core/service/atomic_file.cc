@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <system_error>
 
 #include <fmt/format.h>
 
@@ -20,11 +19,8 @@ Error failed(const std::string& path, const char* what, int error) {
                     : error == ENOENT || error == ENOTDIR               ? Code::kNotFound
                     : error == ENOSPC || error == EDQUOT                ? Code::kResourceExhausted
                                                                         : Code::kUnavailable;
-  return Error{code,
-               fmt::format("'{}' cannot be {}: {}", path, what,
-                           std::error_code(error, std::generic_category()).message()),
-               {}}
-      .with("hint", "name a file in a folder that is there and may be written to");
+  return Error{code, fmt::format("'{}' cannot be {}: {}", path, what, system_text(error)), {}}.with(
+      "hint", "name a file in a folder that is there and may be written to");
 }
 
 // 0, or the errno.

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,12 +14,13 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
-#include <system_error>
 
 #include <fmt/format.h>
 
 #include "core/cancel.h"
+#include "core/file_descriptor.h"
 #include "core/service/file.h"
+#include "core/service/spawn.h"
 #include "core/spec/quote.h"
 
 namespace muster {
@@ -31,56 +31,24 @@ constexpr int64_t kGrace_ns =
     200'000'000;  // between SIGTERM and SIGKILL; the core's caller has 500 ms
 constexpr size_t kErrorOutput = 4096;
 
-std::string system_text(int error) {
-  return std::error_code(error, std::generic_category()).message();
-}
-
 // A pipe whose ends are above the standard streams, so that none of them is overwritten in the child before it is used.
 class Pipe {
  public:
-  Pipe() = default;
-  ~Pipe() {
-    close_end(0);
-    close_end(1);
-  }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-
   bool open() {
-    if (pipe2(ends_.data(), O_CLOEXEC) != 0) return false;
-    for (int& end : ends_) {
-      if (end > STDERR_FILENO) continue;
-      const int higher = fcntl(end, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-      if (higher < 0) return false;
-      ::close(end);
-      end = higher;
-    }
-    return fcntl(ends_[0], F_SETFL, O_NONBLOCK) == 0;
+    std::array<int, 2> ends;
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) return false;
+    reading_.reset(ends[0]);
+    writing_.reset(ends[1]);
+    return reading_.raise(STDERR_FILENO + 1) && writing_.raise(STDERR_FILENO + 1) &&
+           fcntl(reading_.get(), F_SETFL, O_NONBLOCK) == 0;
   }
-  int reading() const { return ends_[0]; }
-  int writing() const { return ends_[1]; }
-  void close_end(size_t end) {
-    if (ends_[end] >= 0) ::close(ends_[end]);
-    ends_[end] = -1;
-  }
+  int reading() const { return reading_.get(); }
+  int writing() const { return writing_.get(); }
+  void close_writing() { writing_.reset(); }
 
  private:
-  std::array<int, 2> ends_{-1, -1};
-};
-
-struct Actions {
-  posix_spawn_file_actions_t files;
-  posix_spawnattr_t attributes;
-  Actions() {
-    posix_spawn_file_actions_init(&files);
-    posix_spawnattr_init(&attributes);
-  }
-  ~Actions() {
-    posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&attributes);
-  }
-  Actions(const Actions&) = delete;
-  Actions& operator=(const Actions&) = delete;
+  FileDescriptor reading_;
+  FileDescriptor writing_;
 };
 
 Error not_executable(const std::string& path, const std::string& why) {
@@ -137,14 +105,6 @@ std::vector<std::string> environment_with(const std::vector<std::string>& above)
   };
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) add(*entry);
   for (const std::string& entry : above) add(entry);
-  return out;
-}
-
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> out;
-  out.reserve(texts.size() + 1);
-  for (std::string& text : texts) out.push_back(text.data());
-  out.push_back(nullptr);
   return out;
 }
 
@@ -253,26 +213,13 @@ Result<ChildResult> run_child(const ChildRequest& request,
   Pipe output;
   Pipe error_output;
   if (!output.open() || !error_output.open()) return cannot_start(errno);
-  Actions actions;
+  // In a group of its own a program may not read from the terminal.
+  SpawnActions actions(!request.terminal);
   if (!request.terminal)
     posix_spawn_file_actions_addopen(&actions.files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions.files, output.writing(), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions.files, error_output.writing(), STDERR_FILENO);
   posix_spawn_file_actions_addclosefrom_np(&actions.files, STDERR_FILENO + 1);
-
-  // What this process blocks or ignores is its own affair.
-  sigset_t none, defaults;
-  sigemptyset(&none);
-  sigemptyset(&defaults);
-  for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM, SIGCHLD, SIGALRM})
-    sigaddset(&defaults, number);
-  posix_spawnattr_setsigmask(&actions.attributes, &none);
-  posix_spawnattr_setsigdefault(&actions.attributes, &defaults);
-  posix_spawnattr_setpgroup(&actions.attributes, 0);
-  // In a group of its own a program may not read from the terminal.
-  posix_spawnattr_setflags(&actions.attributes,
-                           static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-                                              (request.terminal ? 0 : POSIX_SPAWN_SETPGROUP)));
 
   std::vector<std::string> arguments = request.arguments;
   std::vector<std::string> environment = environment_with(request.environment);
@@ -286,8 +233,8 @@ Result<ChildResult> run_child(const ChildRequest& request,
                                         : system_text(failed));
   if (failed != 0) return cannot_start(failed);
   Child child(pid, !request.terminal);
-  output.close_end(1);
-  error_output.close_end(1);
+  output.close_writing();
+  error_output.close_writing();
 
   ChildResult result;
   bool too_long = false;

@@ -16,27 +16,10 @@
 
 #include <fmt/format.h>
 
+#include "core/file_descriptor.h"
+
 namespace muster {
 namespace {
-
-// Closes a file descriptor at the end of its life.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-std::string system_text(int error) {
-  return std::error_code(error, std::generic_category()).message();
-}
 
 std::string user_name(uid_t uid) {
   std::vector<char> buffer(4096);
@@ -178,7 +161,7 @@ Result<std::string> read_regular_file(const std::string& file, uint64_t maximum_
   struct stat info {};
   if (stat(path.c_str(), &info) != 0) return open_failed(path, errno);
   if (!S_ISREG(info.st_mode)) return not_regular(path, info.st_mode);
-  const Descriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  const FileDescriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (fd.get() < 0) return open_failed(path, errno);
   if (fstat(fd.get(), &info) != 0) return open_failed(path, errno);
   if (!S_ISREG(info.st_mode)) return not_regular(path, info.st_mode);

@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <system_error>
 #include <utility>
 
 namespace muster::isolate {
@@ -41,8 +40,7 @@ void Link::flush() {
     const ssize_t written = ::send(descriptor_, at, rest, MSG_NOSIGNAL);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0 && errno == EBADF) ::_exit(kClosed);
-    if (written <= 0)
-      give_up("the frames cannot be written: " + std::generic_category().message(errno));
+    if (written <= 0) give_up("the frames cannot be written: " + system_text(errno));
     at += written;
     rest -= static_cast<size_t>(written);
   }
@@ -55,7 +53,7 @@ void Link::read(const std::function<void()>& cancel) {
     const ssize_t got = ::read(descriptor_, buffer.space(kRead), kRead);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EBADF) ::_exit(kClosed);
-    if (got < 0) give_up("the frames cannot be read: " + std::generic_category().message(errno));
+    if (got < 0) give_up("the frames cannot be read: " + system_text(errno));
     if (got == 0) break;
     buffer.filled(static_cast<size_t>(got));
     for (;;) {
