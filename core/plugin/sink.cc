@@ -357,7 +357,9 @@ Result<BackendAnswer> SinkCall::finish(int32_t code, Error error) {
                                              error.message.empty() ? "" : ": " + error.message));
     }
     error.code = static_cast<Code>(code);
-    if (error.message.empty()) {
+    if (error.message.empty() && committed_ != nullptr && code == MUSTER_E_UNIMPLEMENTED) {
+      error.message = fmt::format("plugin '{}' has nothing to watch here", backend());
+    } else if (error.message.empty()) {
       error.message = fmt::format("plugin '{}' failed with {} and did not say why (MP-11)",
                                   backend(), code_name(error.code));
       error.details.push_back({"duty", "MP-11"});

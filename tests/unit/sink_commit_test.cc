@@ -99,6 +99,17 @@ TEST_CASE("an answer of a watch says what a call without any before it would say
   }
 }
 
+TEST_CASE("that there is nothing to watch needs no words") {
+  Watched watched;
+  const Error told = watched.push.sink->finish(MUSTER_E_UNIMPLEMENTED, {}).error();
+  CHECK(told.code == Code::kUnimplemented);
+  CHECK(told.message == "plugin 'toy' has nothing to watch here");
+  CHECK(told.detail("duty") == "");
+  CHECK(watched.push.sink->finish(MUSTER_E_UNAVAILABLE, {}).error().detail("duty") == "MP-11");
+  Pushes resolve;
+  CHECK(resolve.sink->finish(MUSTER_E_UNIMPLEMENTED, {}).error().detail("duty") == "MP-11");
+}
+
 TEST_CASE("what did not change is the same text in memory in all answers, whoever holds them") {
   Watched watched;
   std::vector<Member> members = members_of(100);
