@@ -34,7 +34,8 @@ class Conversation;
 // Where the pieces of one streamed body go.
 struct BodyTarget {
   Conversation* conversation = nullptr;
-  uint64_t request = 0;  // as Piece has it
+  uint64_t request = 0;  // of the two that Piece has, one
+  uint64_t stream = 0;
 };
 
 // Used by one thread at a time, but for wake. Whatever the process does or does not do, each function returns: by its deadline, or, in a

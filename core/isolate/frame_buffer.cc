@@ -96,6 +96,7 @@ const char* frame_name(frames::v1::Frame::KindCase kind) {
     case Frame::kEndHttp: return "EndHttp";
     case Frame::kHasTerminal: return "HasTerminal";
     case Frame::kRunProgram: return "RunProgram";
+    case Frame::kGetHostname: return "GetHostname";
     case Frame::KIND_NOT_SET: return "a frame of no known kind";
   }
   return "a frame of no known kind";

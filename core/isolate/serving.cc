@@ -259,6 +259,13 @@ Status Serving::ask(const Frame& frame) {
                        ->get_variable(call(), frame.get_variable().name().c_str(), &value, &size));
       return answer(frame.id(), std::move(out), std::string_view(value, size));
     }
+    case Frame::kGetHostname: {
+      const char* name = "";
+      uint64_t size = 0;
+      out.set_code(service<muster_environment_v1>(MUSTER_ENVIRONMENT_V1)
+                       ->get_hostname(call(), &name, &size));
+      return answer(frame.id(), std::move(out), std::string_view(name, size));
+    }
     case Frame::kReadFile: return read_file(frame);
     case Frame::kSendHttp: return send_http(frame);
     case Frame::kBeginHttp: return begin_http(frame);
@@ -295,7 +302,11 @@ int32_t Serving::give_piece(void* target, const char* data, uint64_t size) {
     Frame frame;
     const std::string_view part = rest.substr(0, kContentPart);
     rest.remove_prefix(part.size());
-    frame.mutable_piece()->set_request(to->request);
+    if (to->stream != 0) {
+      frame.mutable_piece()->set_stream(to->stream);
+    } else {
+      frame.mutable_piece()->set_request(to->request);
+    }
     frame.mutable_piece()->set_data(part.data(), part.size());
     ++conversation.depth_;
     Result<Answer> taken = conversation.ask(frame);
@@ -308,7 +319,7 @@ int32_t Serving::give_piece(void* target, const char* data, uint64_t size) {
 
 Status Serving::send_http(const Frame& frame) {
   HttpAsked asked(frame.send_http().request());
-  BodyTarget target{&conversation_, frame.id()};
+  BodyTarget target{&conversation_, frame.id(), 0};
   if (frame.send_http().request().streamed()) {
     asked.raw.on_body = give_piece;
     asked.raw.on_body_ctx = &target;
@@ -330,13 +341,13 @@ Status Serving::send_http(const Frame& frame) {
 void Serving::forget_target(uint64_t number) {
   auto& targets = conversation_.targets_;
   targets.erase(std::remove_if(targets.begin(), targets.end(),
-                               [&](const auto& target) { return target->request == number; }),
+                               [&](const auto& target) { return target->stream == number; }),
                 targets.end());
 }
 
 Status Serving::begin_http(const Frame& frame) {
   HttpAsked asked(frame.begin_http().request());
-  auto target = std::make_unique<BodyTarget>(BodyTarget{&conversation_, 0});
+  auto target = std::make_unique<BodyTarget>(BodyTarget{&conversation_, 0, 0});
   if (frame.begin_http().request().streamed()) {
     asked.raw.on_body = give_piece;
     asked.raw.on_body_ctx = target.get();
@@ -346,7 +357,7 @@ Status Serving::begin_http(const Frame& frame) {
   const int32_t code = service<muster_http_streams_v1>(MUSTER_HTTP_STREAMS_V1)
                            ->begin(call(), &asked.raw, &number, &error);
   if (code != MUSTER_OK) return answer(frame.id(), code, error);
-  target->request = number;
+  target->stream = number;
   conversation_.targets_.push_back(std::move(target));
   Answer out;
   out.set_number(static_cast<int64_t>(number));

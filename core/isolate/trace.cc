@@ -65,7 +65,10 @@ std::string body_text(const Frame& frame, const Shown& shown) {
                          frame.run().remaining_ns() / 1'000'000);
     case Frame::kRefused: return code_name(static_cast<Code>(frame.refused().code()));
     case Frame::kPiece:
-      return fmt::format("of={} {} bytes", frame.piece().request(), frame.piece().data().size());
+      return fmt::format(
+          "{}={} {} bytes", frame.piece().has_stream() ? "stream" : "of",
+          frame.piece().has_stream() ? frame.piece().stream() : frame.piece().request(),
+          frame.piece().data().size());
     case Frame::kLog:
       return fmt::format("level={} {}", frame.log().level(), shown(frame.log().text()));
     case Frame::kCheckAddress:

@@ -22,8 +22,6 @@ namespace {
 constexpr int64_t kMillisecond = 1'000'000;
 constexpr int64_t kGrace_ns = 500 * kMillisecond;  // MP-12
 constexpr int64_t kPoll_ns = 20 * kMillisecond;    // a cancel is seen after this long
-constexpr int64_t kNoDeadline_ns =
-    INT64_MAX / 2;  // of a watch: far away, and still fit to be added to
 
 // A configured resolver of a plugin, with the host it was given. Shared by the backend and by every thread that is inside the plugin, so
 // destroy runs when the last of them is out: never during a call, and never when one never returns.
@@ -155,7 +153,7 @@ class PluginBackend : public Backend {
                        const CancelToken& cancel,
                        std::function<void(BackendOutcome)> committed) override {
     const CancelToken own = cancel.child();
-    const auto call = make_call(std::move(session), kNoDeadline_ns, own);
+    const auto call = make_call(std::move(session), MUSTER_NO_DEADLINE, own);
     call->watch(
         [raw = call.get(), give = std::move(committed)](BackendAnswer answer) {
           give({std::move(answer), raw->take_requests()});

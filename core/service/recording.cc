@@ -49,6 +49,11 @@ void Recording::add_variable(const std::string& path, const std::string& name,
   (*resolvers_)[path].variables.insert_or_assign(name, value);
 }
 
+void Recording::set_hostname(const std::string& path, const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  (*resolvers_)[path].hostname = name;
+}
+
 void Recording::add_file(const std::string& path, RecordedFile file) {
   const std::lock_guard lock(mutex_);
   (*resolvers_)[path].files.push_back(std::move(file));
@@ -100,6 +105,12 @@ std::optional<std::string> Recording::variable(const std::string& path,
   if (found == resolvers_->end()) return std::nullopt;
   const auto variable = found->second.variables.find(name);
   return variable == found->second.variables.end() ? std::nullopt : variable->second;
+}
+
+std::optional<std::string> Recording::hostname(const std::string& path) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = resolvers_->find(path);
+  return found == resolvers_->end() ? std::nullopt : found->second.hostname;
 }
 
 Result<std::string> Recording::file(const std::string& path, const std::string& file) {

@@ -58,6 +58,7 @@ struct RecordedResolver {
   std::optional<int64_t> milliseconds;
   std::vector<int64_t> times;                                   // nanoseconds since 1970 UTC
   std::map<std::string, std::optional<std::string>> variables;  // nullopt: unset
+  std::optional<std::string> hostname;                          // where that was asked
   std::vector<RecordedFile> files;
   std::vector<RecordedExchange> exchanges;
   std::optional<bool> terminal;  // whether there was one, where that was asked
@@ -85,6 +86,7 @@ class Recording {
   void add_time(const std::string& path, int64_t time_ns);
   void add_variable(const std::string& path, const std::string& name,
                     const std::optional<std::string>& value);
+  void set_hostname(const std::string& path, const std::string& name);
   void add_file(const std::string& path, RecordedFile file);
   void add_exchange(const std::string& path, RecordedExchange exchange);
   void add_run(const std::string& path, RecordedRun run);
@@ -95,6 +97,7 @@ class Recording {
   // --- a replaying session takes, in the order of recording
   int64_t time(const std::string& path);
   std::optional<std::string> variable(const std::string& path, const std::string& name) const;
+  std::optional<std::string> hostname(const std::string& path) const;
   Result<std::string> file(const std::string& path, const std::string& file);
   std::optional<int64_t> milliseconds(const std::string& path) const;
   // The next recorded exchange with this method, URL and body; kInvalidArgument (no chain goes on after it) names the request and the

@@ -35,8 +35,8 @@ class Reader {
     }
     check_keys(root, {"muster_recording", "resolvers"});
     for (const YamlNode& node : list(root, "resolvers")) {
-      check_keys(node, {"path", "milliseconds", "times", "variables", "files", "terminal",
-                        "programs", "requests"});
+      check_keys(node, {"path", "milliseconds", "times", "variables", "hostname", "files",
+                        "terminal", "programs", "requests"});
       const std::string path = text(node, "path", true);
       if (resolvers.count(path) > 0)
         wrong(node, fmt::format("the path {} stands here twice", quote(path)));
@@ -212,6 +212,7 @@ class Reader {
             value.kind == Kind::kNull ? std::nullopt : std::optional<std::string>(text_of(value));
       }
     }
+    if (node.find("hostname") != nullptr) resolver.hostname = text(node, "hostname", true);
     for (const YamlNode& item : list(node, "files")) {
       check_keys(item, {"file", "content", "error", "message", "details"});
       RecordedFile file;

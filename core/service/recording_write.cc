@@ -92,6 +92,7 @@ class Writer {
         }
       }
     }
+    if (resolver.hostname) text(4, "hostname", *resolver.hostname);
     if (!resolver.files.empty()) {
       line(4, "files:");
       for (const RecordedFile& file : resolver.files) {

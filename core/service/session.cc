@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 #include <time.h>
+#include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 
 #include "core/service/atomic_file.h"
@@ -90,6 +92,15 @@ std::optional<std::string> Session::variable(const std::string& path, const std:
   }
   if (mode_ == Mode::kRecord) recording_->add_variable(path, name, value);
   return value;
+}
+
+std::optional<std::string> Session::hostname(const std::string& path) {
+  if (mode_ == Mode::kReplay) return recording_->hostname(path);
+  std::array<char, 257> name{};  // Linux has 64 at most, POSIX 255
+  std::optional<std::string> found;
+  if (::gethostname(name.data(), name.size() - 1) == 0 && name[0] != '\0') found = name.data();
+  if (mode_ == Mode::kRecord && found) recording_->set_hostname(path, *found);
+  return found;
 }
 
 Result<std::string> Session::read_file(const std::string& path, const std::string& file,

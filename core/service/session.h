@@ -104,6 +104,8 @@ class Session {
   int64_t realtime_ns(const std::string& path);
   // Environment variable, for a resolver's path or "" for the core itself.
   std::optional<std::string> variable(const std::string& path, const std::string& name);
+  // The host's name, for a resolver's path.
+  std::optional<std::string> hostname(const std::string& path);
   // Whole file; see muster_environment_v1::read_file.
   Result<std::string> read_file(const std::string& path, const std::string& file,
                                 uint64_t maximum_size, bool secret);

@@ -31,7 +31,7 @@ class Teller {
  private:
   // The one member that `fits` says is meant; none when several do, for then it says nothing.
   template <typename Fits>
-  void tell(const char* evidence, const Fits& fits) {
+  void tell(std::string_view evidence, const Fits& fits) {
     const JobMembers* job = nullptr;
     const Member* found = nullptr;
     for (const JobMembers& one : jobs_) {
@@ -75,7 +75,7 @@ class Teller {
   void tell_host_name() {
     const std::string& host = evidence_.host_name;
     if (host.empty()) return;
-    tell("HOSTNAME is the host name", [&](const Pod& pod) {
+    tell(evidence_.host_name_said_by, [&](const Pod& pod) {
       const std::string_view own =
           pod.hostname.empty() ? pod.name.view().substr(0, 63) : pod.hostname.view();
       return own == host && same_namespace(pod, evidence_.own_namespace) &&
@@ -120,9 +120,15 @@ Evidence find_evidence(const Access& access, const Options& options, sdk::Call& 
   found.ip = variable("POD_IP");
   // Kubernetes makes a token for one pod and writes into it for which.
   found.token = pod_of_token(own_token(call));
-  // Elsewhere HOSTNAME is that of some machine, which may be called like a pod.
-  if (access.within_cluster || call.variable("KUBERNETES_SERVICE_HOST"))
+  // Elsewhere they are those of some machine, which may be called like a pod.
+  if (access.within_cluster || call.variable("KUBERNETES_SERVICE_HOST")) {
     found.host_name = variable("HOSTNAME");
+    found.host_name_said_by = "HOSTNAME is the host name";
+    if (found.host_name.empty()) {
+      found.host_name = call.hostname().value_or("");
+      found.host_name_said_by = "this host has the host name";
+    }
+  }
   if (options.pod_info) {
     const auto file = [&](const char* name) {
       const auto content =

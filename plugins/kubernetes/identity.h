@@ -16,13 +16,13 @@
 namespace muster::kubernetes {
 
 // What a process knows of the pod that it runs in, and what does not change while it runs: POD_UID, POD_NAME and POD_IP as the
-// downward API gives them; the claims of the service account's token; inside the cluster HOSTNAME; the files of `pod_info`.
+// downward API gives them; the claims of the service account's token; inside the cluster HOSTNAME, or without it the host's name; the files of `pod_info`.
 // "" each where it does not.
 struct Evidence {
   std::string own_namespace;
   std::string uid, name, ip;
   OwnPod token;
-  std::string host_name;
+  std::string host_name, host_name_said_by;
   OwnPod pod_info;
   OwnLabels labels;  // of pod_info
 };

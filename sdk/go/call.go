@@ -40,6 +40,8 @@ type Call struct {
 	connection *connection
 	context    context.Context
 	deadline   time.Time
+	interval   time.Duration
+	live       bool
 	state      *state
 	wrong      error // of a push that could not be written
 	ended      bool
@@ -63,6 +65,12 @@ func (c *Call) Err() error {
 	}
 	return Errorf(Cancelled, wordsCancelled)
 }
+
+// Interval is, in a watch, how long its user lets pass between two questions to a source that has to be asked again and again.
+func (c *Call) Interval() time.Duration { return c.interval }
+
+// Live says that the call is neither recorded nor replayed: what it learns (a token) may serve other calls too.
+func (c *Call) Live() bool { return c.live }
 
 // Log writes to the launcher's log; never a secret (MP-17).
 func (c *Call) Log(level Level, text string) { c.connection.log(level, text) }

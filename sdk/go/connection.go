@@ -119,8 +119,9 @@ func (c *connection) answer(id uint64, err *Error, message *writer) {
 	_ = c.write(id, kindAnswer, message)
 }
 
-// request asks the core and waits for its answer. `take` gets the pieces of an exchange by its number; what it returns tells the core.
-func (c *connection) request(kind int, message *writer, take func(number uint64, piece []byte) error) (*answer, error) {
+// request asks the core and waits for its answer. `take` gets the pieces of an exchange, those of a stream with its number; what it returns
+// tells the core.
+func (c *connection) request(kind int, message *writer, take func(stream uint64, piece []byte) error) (*answer, error) {
 	c.lastID++
 	id := c.lastID
 	if err := c.write(id, kind, message); err != nil {
@@ -139,7 +140,7 @@ func (c *connection) request(kind int, message *writer, take func(number uint64,
 				return &frame.answer, nil
 			}
 		case frame.kind == kindPiece && take != nil:
-			if err := take(frame.piece.request, frame.piece.data); err != nil {
+			if err := take(frame.piece.stream, frame.piece.data); err != nil {
 				c.answer(frame.id, errorOf(err), nil)
 			} else {
 				c.answer(frame.id, nil, new(writer))

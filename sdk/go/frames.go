@@ -45,6 +45,7 @@ const (
 	kindEndHTTP       = 47
 	kindHasTerminal   = 48
 	kindRunProgram    = 49
+	kindGetHostname   = 50
 )
 
 // The functions of a Run.
@@ -69,8 +70,8 @@ type frame struct {
 	run    run
 	code   int64 // of Refused
 	piece  struct {
-		request uint64
-		data    []byte
+		stream uint64 // 0: of the SendHttp that waits
+		data   []byte
 	}
 }
 
@@ -109,6 +110,8 @@ type run struct {
 	principal string
 	forWatch  bool
 	members   int64
+	live      bool
+	interval  int64 // nanoseconds
 }
 
 // parse reads a frame of the core, without its size.
@@ -177,12 +180,16 @@ func (out *frame) take(f field) error {
 		return read(f, field.boolean, &out.run.forWatch)
 	case kindRun<<8 | 6:
 		return read(f, field.integer, &out.run.members)
+	case kindRun<<8 | 7:
+		return read(f, field.boolean, &out.run.live)
+	case kindRun<<8 | 8:
+		return read(f, field.integer, &out.run.interval)
 	case kindRefused<<8 | 1:
 		return read(f, field.integer, &out.code)
-	case kindPiece<<8 | 1:
-		return read(f, field.unsigned, &out.piece.request)
 	case kindPiece<<8 | 2:
 		return read(f, field.data, &out.piece.data)
+	case kindPiece<<8 | 3:
+		return read(f, field.unsigned, &out.piece.stream)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"syscall"
+	"time"
 )
 
 const variable = "MUSTER_FRAMES_FD"
@@ -108,6 +109,8 @@ func (c *connection) run(request *begun, resolver Resolver) {
 		connection: c,
 		context:    request.context,
 		deadline:   request.deadline,
+		interval:   time.Duration(request.run.interval),
+		live:       request.run.live,
 		state:      request.state,
 		handlers:   map[uint64]func([]byte) error{},
 		failed:     map[uint64]error{},

@@ -53,6 +53,19 @@ func (c *Call) Variable(name string) (value string, there bool, err error) {
 	return string(answer.content), true, nil
 }
 
+// Hostname is the name of the machine that the launcher runs on; empty when it has none. A replay gives the recorded one.
+func (c *Call) Hostname() (string, error) {
+	answer, err := c.ask(kindGetHostname, new(writer))
+	var failure *Error
+	if errors.As(err, &failure) && failure.Code == NotFound {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return string(answer.content), nil
+}
+
 // File is a whole regular file of at most so many bytes; a leading "~/" is the user's home. Its errors: NotFound, PermissionDenied,
 // ResourceExhausted (longer than the maximum), FailedPrecondition (not a regular file).
 func (c *Call) File(path string, maximumSize uint64) ([]byte, error) {

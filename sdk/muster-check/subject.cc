@@ -208,7 +208,7 @@ Outcome Resolver::ask(const Ask& ask) {
   Outcome outcome;
   const CancelToken cancel;
   const int64_t start_ns = monotonic_ns();
-  const int64_t deadline_ns = ask.watches ? INT64_MAX / 2 : start_ns + ask.time_ns;
+  const int64_t deadline_ns = ask.watches ? MUSTER_NO_DEADLINE : start_ns + ask.time_ns;
   LentCall call(world_, subject_.name(), config_.path, deadline_ns, cancel, subject_.core());
   call.refuse(ask.refused_push);
   constexpr int64_t kInterval_ns = 1'000'000'000;

@@ -9,6 +9,7 @@ import http.server
 import json
 import os
 import select
+import socket
 import subprocess
 import threading
 import unittest
@@ -78,7 +79,7 @@ class Backend(unittest.TestCase):
         return words
 
     def environment(self, me):
-        return {"PATH": os.environ["PATH"], "HOME": "/", "HOSTNAME": me}
+        return {"PATH": os.environ["PATH"], "HOME": "/", "ME": me}
 
     def resolve(self, status=0, me="", **options):
         """One resolve that ends with this exit status: its answer, or what it said of its failure."""
@@ -95,8 +96,14 @@ class Backend(unittest.TestCase):
                          [{"index": 2, "name": "node-3", "reason": "powered off since Monday"}])
 
     def test_the_process_is_found_by_its_name(self):
-        task = self.resolve(status=10, me="node-2")["task"]
-        self.assertEqual((task["type"], task["index"], task["evidence"]), ("worker", 1, ["HOSTNAME is 'node-2'"]))
+        task = self.resolve(status=10, me="node-2", identity_variable="ME")["task"]
+        self.assertEqual((task["type"], task["index"], task["evidence"]), ("worker", 1, ["ME is 'node-2'"]))
+
+    def test_the_process_is_found_by_the_name_of_its_host(self):
+        name = socket.gethostname()
+        self.server.list = f"{name} 10.0.0.1:1\n{name}-2 10.0.0.2:1\n"
+        task = self.resolve()["task"]
+        self.assertEqual((task["type"], task["index"], task["evidence"]), ("worker", 0, [f"the host's name is '{name}'"]))
 
     def test_the_job_and_the_port_are_options(self):
         self.server.list = "a 10.0.0.1\nb fd00::2\nc [fd00::3]:9\r\n"
@@ -130,7 +137,7 @@ class Backend(unittest.TestCase):
 
     def test_a_watch_sees_a_change_and_asks_for_nothing_else(self):
         self.server.list = "a 10.0.0.1:1\n"
-        watch = subprocess.Popen([*self.words("watch", poll_seconds=1), "-o", "addresses"], stdin=subprocess.DEVNULL, bufsize=0,
+        watch = subprocess.Popen([*self.words("watch"), "--interval", "1s", "-o", "addresses"], stdin=subprocess.DEVNULL, bufsize=0,
                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=self.environment(""))
         self.addCleanup(watch.stdout.close)
         self.addCleanup(watch.wait)

@@ -169,7 +169,8 @@ SIZE(muster_clock_v1, 32);
 AT(muster_environment_v1, struct_size, 0);
 AT(muster_environment_v1, get_variable, 8);
 AT(muster_environment_v1, read_file, 16);
-SIZE(muster_environment_v1, 24);
+AT(muster_environment_v1, get_hostname, 24);
+SIZE(muster_environment_v1, 32);
 
 /* muster_address_v1 */
 AT(muster_address_v1, struct_size, 0);
@@ -292,6 +293,7 @@ _Static_assert(MUSTER_PLUGIN_ABI_MAJOR == 1, "another major is another header");
 _Static_assert(MUSTER_UNRANKED == -1 && MUSTER_NUL_TERMINATED == UINT64_MAX &&
                    MUSTER_TASKS_MAXIMUM == 1048576,
                "a value changed");
+_Static_assert(MUSTER_NO_DEADLINE == INT64_C(4611686018427387903), "a value changed");
 _Static_assert(MUSTER_PERMISSIONS_WATCH == 1, "a flag changed");
 _Static_assert(MUSTER_FILE_SECRET == 1 && MUSTER_PROCESS_TERMINAL == 1, "a flag changed");
 _Static_assert(MUSTER_HTTP_IDEMPOTENT == 1 && MUSTER_HTTP_NO_RETRY == 2 &&

@@ -94,10 +94,10 @@ class Core:
         """A whole call: (answer, frames)."""
         return self.until(self.begin(function, seconds, **more), answers or {})
 
-    def piece(self, request, data):
-        """Hands over one piece; (its answer, what the backend said before)."""
+    def piece(self, data, **exchange):
+        """Hands over one piece of request=ID or stream=NUMBER; (its answer, what the backend said before)."""
         id = next(self.ids)
-        self.write("piece", {"request": request, "data": data}, id)
+        self.write("piece", {"data": data, **exchange}, id)
         return self.until(id, {"get_variable": {"content": b"nested"}})
 
     def end(self):

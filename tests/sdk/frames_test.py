@@ -167,10 +167,11 @@ class Frames(unittest.TestCase):
                 core.write("answer", {"content": part, "more": True}, id)
             return {"content": b"third", "http": {"status": 201, "headers": [{"name": "etag", "value": b'"7"'}]}}
 
+        names = iter(({"content": b"node-a"}, {"code": 5}))
         answer, frames = self.core("services").run(answers={
             "check_address": lambda core, id, message: {} if message["address"] == "10.0.0.1:1" else {"code": 3, "message": "it has no port"},
             "get_time": lambda core, id, message: {"number": 5 if message.get("monotonic") else 1769860800000000000},
-            "sleep": {}, "has_terminal": {"number": 1},
+            "sleep": {}, "has_terminal": {"number": 1}, "get_hostname": lambda core, id, message: next(names),
             "get_variable": lambda core, id, message: {"content": b"blank"} if message["name"] == "SET" else {"code": 5, "message": "unset"},
             "read_file": lambda core, id, message: {"code": 5, "message": "there is none", "details": [{"key": "hint", "value": "make it"}]}
             if message["path"] == "/nowhere" else {"content": b"12345"},
@@ -180,7 +181,7 @@ class Frames(unittest.TestCase):
         self.assertEqual(answer, {})
         self.assertEqual(json.loads(warnings(frames)[0]), {
             "path": "cluster.merge[0]", "address": None, "no_address": "it has no port", "monotonic": 5, "realtime": 1769860800000000000,
-            "set": "blank", "unset": None, "file": 5, "terminal": True, "nowhere": [5, "there is none", {"hint": "make it"}],
+            "set": "blank", "unset": None, "hostname": "node-a", "no_hostname": True, "file": 5, "terminal": True, "nowhere": [5, "there is none", {"hint": "make it"}],
             "http": [201, '"7"', None, "first second third"], "program": [137, "out", "killed", True]})
         self.assertEqual(of("sleep", frames), [{"duration_ns": 1500000000}])
         self.assertEqual(of("read_file", frames)[0], {"path": "~/roster", "maximum_size": 100, "flags": 1})
@@ -196,7 +197,7 @@ class Frames(unittest.TestCase):
         def http(core, id, message):
             self.assertTrue(message["request"]["streamed"])
             for piece in (b"a", b"b"):
-                answer, frames = core.piece(id, piece)
+                answer, frames = core.piece(piece, request=id)
                 self.assertEqual(answer, {})
                 seen.extend(warnings(frames))
             return {"http": {"status": 200}}
@@ -207,7 +208,7 @@ class Frames(unittest.TestCase):
 
     def test_a_piece_that_is_not_taken_is_the_failure_of_the_call(self):
         def http(core, id, message):
-            answer, _ = core.piece(id, b"one")
+            answer, _ = core.piece(b"one", request=id)
             self.assertEqual(answer["code"], 15)
             return {"code": 15, "message": "the backend did not want it"}
 
@@ -221,7 +222,7 @@ class Frames(unittest.TestCase):
             self.assertEqual(message, {"timeout_ns": 1000000000})
             turns.append(message)
             if len(turns) == 1:
-                seen.extend(warnings(core.piece(41, b"x")[1]))
+                seen.extend(warnings(core.piece(b"x", stream=41)[1]))
                 return {}
             return {"number": 42, "content": b"whole", "http": {"status": 404}} if len(turns) == 2 else {"number": 41, "code": 14, "message": "cut off"}
 

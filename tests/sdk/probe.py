@@ -65,6 +65,8 @@ class Probe:
             "realtime": call.realtime_ns(),
             "set": call.variable("SET"),
             "unset": call.variable("UNSET"),
+            "hostname": call.hostname(),
+            "no_hostname": not call.hostname(),
             "file": len(call.file("~/roster", 100, secret=True)),
             "terminal": call.has_terminal(),
         }

@@ -9,7 +9,7 @@ from frames_core import Core
 COMMAND = json.loads(os.environ["ROSTER_COMMAND"])
 URL = "http://h/members"
 LIST = b"# name address\r\nnode-1 10.0.0.1:8470\n\nnode-2 fd00::2\n node-3\t- powered off since Monday\nnode-4 -\n"
-DEFAULTS = {"job": "worker", "identity_variable": "HOSTNAME", "poll_seconds": 5}
+DEFAULTS = {"job": "worker"}
 
 
 def check_address(core, id, message):
@@ -34,13 +34,14 @@ class Roster(unittest.TestCase):
         return core
 
     def resolve(self, answer=None, own_name=b"node-3", **options):
-        answers = {"check_address": check_address, "get_variable": {"content": own_name} if own_name else {"code": 5}, "send_http": answer or response()}
+        name = {"content": own_name} if own_name else {"code": 5}
+        answers = {"check_address": check_address, "get_hostname": name, "get_variable": name, "send_http": answer or response()}
         return self.core(**options).run(answers=answers)
 
     def test_the_descriptor_has_the_options_that_all_templates_have(self):
         descriptor = json.loads(self.core().hello["descriptor"])
         properties = descriptor["options"]["properties"]
-        self.assertEqual((descriptor["name"], sorted(properties)), ("roster", ["identity_variable", "job", "poll_seconds", "port", "token", "url"]))
+        self.assertEqual((descriptor["name"], sorted(properties)), ("roster", ["identity_variable", "job", "port", "token", "url"]))
         self.assertTrue(properties["token"]["writeOnly"])
         self.assertEqual({name: about["default"] for name, about in properties.items() if "default" in about}, DEFAULTS)
         self.assertEqual(self.created["extensions"], descriptor["extensions"])
@@ -53,7 +54,7 @@ class Roster(unittest.TestCase):
             ("add_task", {"job": "worker", "index": -1, "name": "node-1", "address": "10.0.0.1:8470"}),
             ("add_task", {"job": "worker", "index": -1, "name": "node-2", "address": "fd00::2", "port": 8471}),
             ("add_missing", {"job": "worker", "index": -1, "name": "node-3", "reason": "powered off since Monday"}),
-            ("set_identity", {"job": "worker", "index": -1, "name": "node-3", "evidence": "HOSTNAME is 'node-3'"}),
+            ("set_identity", {"job": "worker", "index": -1, "name": "node-3", "evidence": "the host's name is 'node-3'"}),
             ("add_missing", {"job": "worker", "index": -1, "name": "node-4", "reason": "the list has no address for it"}),
         ])
 
@@ -63,9 +64,15 @@ class Roster(unittest.TestCase):
         self.assertEqual(request, {"method": "GET", "url": URL, "purpose": "the list of members", "timeout_ns": 30 * 10**9,
                                    "headers": [{"name": "Authorization", "value": b"Bearer 0123-a-token"}]})
 
-    def test_without_the_variable_there_is_no_identity(self):
-        _, frames = self.resolve(own_name=None, port=1)
-        self.assertNotIn("set_identity", [kind for kind, _ in frames])
+    def test_the_name_of_its_own_member_may_be_in_a_variable(self):
+        _, frames = self.resolve(identity_variable="ME", port=1)
+        self.assertEqual([message["name"] for kind, message in frames if kind == "get_variable"], ["ME"])
+        self.assertEqual([message["evidence"] for kind, message in frames if kind == "set_identity"], ["ME is 'node-3'"])
+
+    def test_without_a_name_there_is_no_identity(self):
+        for options in ({}, {"identity_variable": "ME"}):
+            _, frames = self.resolve(own_name=None, port=1, **options)
+            self.assertNotIn("set_identity", [kind for kind, _ in frames])
 
     def test_an_empty_list_is_a_job_without_members(self):
         answer, frames = self.resolve(response(body=b""))
@@ -101,8 +108,8 @@ class Roster(unittest.TestCase):
     def watch(self, *answers):
         turns = iter(answers)
         return self.core(port=1).run("WATCH", {
-            "check_address": check_address, "get_variable": {"code": 5}, "commit": {}, "sleep": {},
-            "send_http": lambda *_: next(turns, {"code": 1, "message": "cancelled"})}, seconds=1e9)
+            "check_address": check_address, "get_hostname": {"code": 5}, "commit": {}, "sleep": {},
+            "send_http": lambda *_: next(turns, {"code": 1, "message": "cancelled"})}, seconds=1e9, interval_ns=5 * 10**9)
 
     def test_a_watch_commits_what_has_changed_and_waits_for_the_rest(self):
         answer, frames = self.watch(response(ETag='"1"'), response(304, b""), response(body=b"a 10.0.0.9:1", etag='"2"'))

@@ -124,6 +124,7 @@ TEST_CASE("every function of the host takes NULL and a pointer that is not the c
   CHECK(clock_service()->sleep_ns(nullptr, 1) == MUSTER_E_INVALID_ARGUMENT);
   CHECK(clock_service()->realtime_ns(nullptr) == 0);
   CHECK(environment()->get_variable(nullptr, "A", nullptr, nullptr) == MUSTER_E_INVALID_ARGUMENT);
+  CHECK(environment()->get_hostname(nullptr, nullptr, nullptr) == MUSTER_E_INVALID_ARGUMENT);
   CHECK(environment()->read_file(nullptr, "A", 1, 0, nullptr, nullptr, &error) ==
         MUSTER_E_INVALID_ARGUMENT);
   CHECK(error.error.message != "");

@@ -1,4 +1,6 @@
 // Recording a resolve, and replaying it.
+#include <unistd.h>
+
 #include <doctest/doctest.h>
 
 #include <random>
@@ -27,6 +29,8 @@ std::string story(World& world, const std::string& file) {
     const int32_t code = environment()->get_variable(world.call(), name, &text, &size);
     told += code == MUSTER_OK ? std::string(text, size) + "\n" : "unset\n";
   }
+  const int32_t named = environment()->get_hostname(world.call(), &text, &size);
+  told += named == MUSTER_OK ? std::string(text, size) + "\n" : "no name\n";
   for (const std::string& path : {file, file + ".none"}) {
     const int32_t code =
         environment()->read_file(world.call(), path.c_str(), 4096, 0, &text, &size, &error);
@@ -102,6 +106,33 @@ TEST_CASE(
   CHECK(story(world, file) == first);
   CHECK(contains(first, "streamed in pieces"));
   CHECK(contains(first, "busy") == false);  // it was tried again
+}
+
+TEST_CASE("the host's name is this machine's, and in a replay that of the machine that recorded") {
+  const auto hostname = [](const std::shared_ptr<Session>& session) {
+    World world(session, nullptr);
+    const char* name = nullptr;
+    uint64_t size = 0;
+    const int32_t code = environment()->get_hostname(world.call(), &name, &size);
+    if (code != MUSTER_OK) return std::to_string(code);
+    CHECK(name[size] == '\0');
+    return std::string(name, size);
+  };
+  char own[257] = {};
+  REQUIRE(::gethostname(own, sizeof own - 1) == 0);
+  CHECK(hostname(Session::live(nullptr, nullptr)) == own);
+  auto recording = Session::record(nullptr, nullptr);
+  CHECK(hostname(recording) == own);
+  CHECK(contains(recording->recording()->text(Secrets()), "hostname: \"" + std::string(own)));
+
+  const Folder folder;
+  const auto replay = [&](const std::string& more) {
+    return *Session::replay(
+        folder.write("r.yaml", "muster_recording: 1\nresolvers:\n- path: \"cluster\"\n" + more),
+        nullptr, nullptr);
+  };
+  CHECK(hostname(replay("  hostname: \"worker-7\"\n")) == "worker-7");
+  CHECK(hostname(replay("")) == std::to_string(MUSTER_E_NOT_FOUND));
 }
 
 TEST_CASE(
@@ -446,7 +477,7 @@ TEST_CASE("what is wrong with a recording is told with its place") {
   CHECK(wrong("muster_recording: 1\nresolvers: {}") == "r.yaml:2:12: 'resolvers' has to be a list");
   CHECK(wrong("muster_recording: 1\nresolvers:\n  - path: a\n    hose: 1\n") ==
         "r.yaml:4:5: the key 'hose' is not known here; known are path, milliseconds, times, "
-        "variables, files, terminal, programs, requests");
+        "variables, hostname, files, terminal, programs, requests");
   CHECK(wrong("muster_recording: 1\nresolvers:\n  - path: a\n  - path: a\n") ==
         "r.yaml:4:5: the path 'a' stands here twice");
   CHECK(wrong("muster_recording: 1\nmuster_recording: 1\n") ==

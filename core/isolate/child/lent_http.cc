@@ -121,7 +121,7 @@ int32_t next(const muster_call_v1* call, int64_t timeout_ns, uint64_t* number,
     Frame frame;
     frame.mutable_next_http()->set_timeout_ns(timeout_ns);
     Answer answer = lent.link().ask(frame, [&](const frames::v1::Piece& piece) {
-      return take_piece(lent.streams()[piece.request()], piece);
+      return take_piece(lent.streams()[piece.stream()], piece);
     });
     *number = static_cast<uint64_t>(answer.number());
     if (*number == 0) return answer.code();

@@ -58,6 +58,17 @@ int32_t get_variable(const muster_call_v1* call, const char* name, const char** 
   });
 }
 
+int32_t get_hostname(const muster_call_v1* call, const char** name, uint64_t* name_size) {
+  return guarded(nullptr, [&]() -> int32_t {
+    if (call == nullptr || name == nullptr) return MUSTER_E_INVALID_ARGUMENT;
+    Frame frame;
+    frame.mutable_get_hostname();
+    Answer answer = Lent::the().link().ask(frame);
+    if (answer.code() == MUSTER_OK) hand_content(answer, name, name_size);
+    return answer.code();
+  });
+}
+
 int32_t read_file(const muster_call_v1* call, const char* path, uint64_t maximum_size,
                   uint64_t flags, const char** content, uint64_t* content_size,
                   muster_error* error) {
@@ -148,7 +159,7 @@ const muster_clock_v1* lent_clock_table() {
 }
 
 const muster_environment_v1* lent_environment_table() {
-  static const muster_environment_v1 table = {sizeof table, get_variable, read_file};
+  static const muster_environment_v1 table = {sizeof table, get_variable, read_file, get_hostname};
   return &table;
 }
 

@@ -29,7 +29,6 @@
 #include <muster/process.h>
 #include <muster/plugin_result.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -306,9 +305,9 @@ class Call {
   void add_warning(std::string_view text) {
     if (!refused()) refusal_ = call_->add_warning(call_, data(text), text.size());
   }
-  /** In watch: what was added since the last commit is a whole snapshot. Nothing happens when the core is too old to watch. */
+  /** In watch: what was added since the last commit is a whole snapshot. */
   void commit() {
-    if (!refused() && has_commit()) refusal_ = call_->commit(call_);
+    if (!refused()) refusal_ = call_->commit(call_);
   }
   /** In permissions alone; a core that asks for them has both. */
   void add_permission(const Permission& permission) {
@@ -347,17 +346,10 @@ class Call {
     p.quota_per_minute = planned.quota_per_minute;
     refusal_ = call_->add_planned(call_, &p);
   }
-  /** Whether what this call learns may serve other calls of the process: not in a recording or replay, nor where the core is too old to say. */
-  bool live() const {
-    return call_->struct_size >= offsetof(muster_call_v1, flags) + sizeof call_->flags &&
-           (call_->flags & MUSTER_CALL_LIVE) != 0;
-  }
-  /** In a watch: how long its user lets pass between two questions; 0 when the core is too old to say. */
-  int64_t interval_ns() const {
-    return call_->struct_size >= offsetof(muster_call_v1, interval_ns) + sizeof call_->interval_ns
-               ? call_->interval_ns
-               : 0;
-  }
+  /** Whether what this call learns may serve other calls of the process: not in a recording or replay. */
+  bool live() const { return (call_->flags & MUSTER_CALL_LIVE) != 0; }
+  /** In a watch: how long its user lets pass between two questions to a source that has to be asked again and again. */
+  int64_t interval_ns() const { return call_->interval_ns; }
   void mark_secret(std::string_view text) const {
     call_->mark_secret(call_, data(text), text.size());
   }
@@ -371,6 +363,15 @@ class Call {
         environment->get_variable(call_, name, &value, &size) != MUSTER_OK)
       return std::nullopt;
     return std::string_view(value, size);
+  }
+  /** The name of the machine; nothing when it has none. Lives until the call ends. */
+  std::optional<std::string_view> hostname() const {
+    const auto* environment = host_.service<muster_environment_v1>(MUSTER_ENVIRONMENT_V1);
+    const char* name = nullptr;
+    uint64_t size = 0;
+    if (environment == nullptr || environment->get_hostname(call_, &name, &size) != MUSTER_OK)
+      return std::nullopt;
+    return std::string_view(name, size);
   }
   /**
    * A whole file, with 64 readable zero bytes behind it; lives until the call ends. The failure has a code
@@ -447,9 +448,6 @@ class Call {
   }
 
  private:
-  bool has_commit() const {
-    return call_->struct_size >= offsetof(muster_call_v1, commit) + sizeof call_->commit;
-  }
   static const char* data(std::string_view text) { return text.data() ? text.data() : ""; }
   static Failure missing_service(const char* id) {
     return Failure{

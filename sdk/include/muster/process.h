@@ -41,7 +41,7 @@ typedef struct muster_process_request_v1 {
   uint64_t
       maximum_output_size; /* 0: 1 MiB. Longer is MUSTER_E_RESOURCE_EXHAUSTED, and ends the program */
   int64_t
-      timeout_ns; /* how long it may run, beside the call's deadline, which a watch has not; 0: the call's alone. An older core does not look at it */
+      timeout_ns; /* how long it may run, beside the call's deadline, which a watch has not; 0: the call's alone */
 } muster_process_request_v1;
 
 /** The caller sets struct_size and zeroes the rest; run fills it. The texts live until the call ends. */

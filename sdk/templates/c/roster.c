@@ -35,8 +35,7 @@ MUSTER_DESCRIPTOR({
       "job": {"type": "string", "minLength": 1, "default": "worker", "description": "The job of the members."},
       "port": {"type": "integer", "minimum": 1, "maximum": 65535, "description": "The port of members whose address has none."},
       "token": {"type": "string", "minLength": 1, "writeOnly": true, "description": "Sent as 'Authorization: Bearer'."},
-      "identity_variable": {"type": "string", "minLength": 1, "default": "HOSTNAME", "description": "The environment variable that has the name of this process's own member."},
-      "poll_seconds": {"type": "integer", "minimum": 1, "maximum": 3600, "default": 5, "description": "How often a watch asks whether the list has changed."}
+      "identity_variable": {"type": "string", "minLength": 1, "description": "The environment variable that has the name of this process's own member; without it, that is the host's name."}
     }
   }
 })
@@ -58,15 +57,14 @@ struct muster_resolver {
   const muster_environment_v1 *environment;
   const muster_address_v1 *address;
   const muster_clock_v1 *clock;
-  struct text url, job, token; /* no token: size 0 */
-  const char *identity_variable;
-  int64_t port; /* 0: none */
-  int64_t poll_seconds;
-  char *authorization; /* "Bearer ...", or NULL */
+  struct text url, job, token;   /* no token: size 0 */
+  const char *identity_variable; /* or NULL */
+  int64_t port;                  /* 0: none */
+  char *authorization;           /* "Bearer ...", or NULL */
 };
 
 static int32_t fail(muster_resolver *self, muster_error *error, int32_t code, const char *message) {
-  return self->host->set_error(error, code, message, MUSTER_NUL_TERMINATED);
+  return self->host->set_error(error, code, MUSTER_TEXT(message));
 }
 
 static void destroy(muster_resolver *self) {
@@ -84,8 +82,7 @@ static int32_t create(const muster_host_v1 *host, const char *options, uint64_t 
   (void)options_size;
   muster_resolver *self = calloc(1, sizeof *self);
   if (self == NULL)
-    return host->set_error(error, MUSTER_E_RESOURCE_EXHAUSTED, "out of memory",
-                           MUSTER_NUL_TERMINATED);
+    return host->set_error(error, MUSTER_E_RESOURCE_EXHAUSTED, MUSTER_TEXT("out of memory"));
   self->host = host;
   self->http = host->get_service(host, MUSTER_HTTP_V1);
   self->environment = host->get_service(host, MUSTER_ENVIRONMENT_V1);
@@ -97,14 +94,12 @@ static int32_t create(const muster_host_v1 *host, const char *options, uint64_t 
     code =
         fail(self, error, MUSTER_E_UNIMPLEMENTED, "this muster lacks a service that roster needs");
   } else if (reader->get_text(host, "/url", &self->url.data, &self->url.size) != MUSTER_OK ||
-             reader->get_text(host, "/job", &self->job.data, &self->job.size) != MUSTER_OK ||
-             reader->get_text(host, "/identity_variable", &self->identity_variable, &size) !=
-                 MUSTER_OK ||
-             reader->get_integer(host, "/poll_seconds", &self->poll_seconds) != MUSTER_OK) {
+             reader->get_text(host, "/job", &self->job.data, &self->job.size) != MUSTER_OK) {
     /* The schema requires it or has a default for it, so only a broken core comes here. */
     code = fail(self, error, MUSTER_E_INVALID_ARGUMENT, "an option is not there");
   } else {
-    reader->get_integer(host, "/port", &self->port); /* stays 0 where it is not given */
+    reader->get_integer(host, "/port", &self->port); /* what is not given stays 0 or NULL */
+    reader->get_text(host, "/identity_variable", &self->identity_variable, &size);
     reader->get_text(host, "/token", &self->token.data, &self->token.size);
     if (self->token.size > 0) {
       self->authorization = malloc(self->token.size + sizeof "Bearer ");
@@ -153,15 +148,15 @@ static int32_t push_line(muster_resolver *self, const muster_call_v1 *call, must
   int32_t code;
   if (address.size == 1 && *address.data == '-') {
     while (line.size > 0 && (*line.data == ' ' || *line.data == '\t')) ++line.data, --line.size;
-    muster_missing_v1 missing = {0};
-    missing.struct_size = sizeof missing;
-    missing.job = self->job.data;
-    missing.job_size = self->job.size;
-    missing.index = MUSTER_UNRANKED;
-    missing.name = name.data;
-    missing.name_size = name.size;
-    missing.reason = line.size > 0 ? line.data : "the list has no address for it";
-    missing.reason_size = line.size > 0 ? line.size : MUSTER_NUL_TERMINATED;
+    const char unsaid[] = "the list has no address for it";
+    const muster_missing_v1 missing = {
+        .struct_size = sizeof missing,
+        .job = MUSTER_TEXT(self->job.data),
+        .index = MUSTER_UNRANKED,
+        .name = name.data,
+        .name_size = name.size,
+        .reason = line.size > 0 ? line.data : unsaid,
+        .reason_size = line.size > 0 ? line.size : sizeof unsaid - 1};
     code = call->add_missing(call, &missing);
   } else {
     /* An address has its port, or gets the option's. Which of the two, the core knows; nobody looks for a colon. */
@@ -174,16 +169,14 @@ static int32_t push_line(muster_resolver *self, const muster_call_v1 *call, must
                                             sizeof reason) != MUSTER_OK)
         return fail_at(self, error, number, reason);
     }
-    muster_task_v1 task = {0};
-    task.struct_size = sizeof task;
-    task.job = self->job.data;
-    task.job_size = self->job.size;
-    task.index = MUSTER_UNRANKED;
-    task.name = name.data;
-    task.name_size = name.size;
-    task.address = address.data;
-    task.address_size = address.size;
-    task.port = port;
+    const muster_task_v1 task = {.struct_size = sizeof task,
+                                 .job = MUSTER_TEXT(self->job.data),
+                                 .index = MUSTER_UNRANKED,
+                                 .name = name.data,
+                                 .name_size = name.size,
+                                 .address = address.data,
+                                 .address_size = address.size,
+                                 .port = port};
     code = call->add_task(call, &task);
   }
   if (code != MUSTER_OK) return code; /* refused: the core has said why */
@@ -191,27 +184,32 @@ static int32_t push_line(muster_resolver *self, const muster_call_v1 *call, must
   if (own_name.size != name.size || memcmp(own_name.data, name.data, name.size) != 0)
     return MUSTER_OK;
   char evidence[512];
-  snprintf(evidence, sizeof evidence, "%.100s is '%.*s'", self->identity_variable,
+  snprintf(evidence, sizeof evidence, "%.100s is '%.*s'",
+           self->identity_variable == NULL ? "the host's name" : self->identity_variable,
            (int)(name.size < 300 ? name.size : 300), name.data);
-  muster_identity_v1 identity = {0};
-  identity.struct_size = sizeof identity;
-  identity.job = self->job.data;
-  identity.job_size = self->job.size;
-  identity.index = MUSTER_UNRANKED;
-  identity.name = name.data;
-  identity.name_size = name.size;
-  identity.evidence = evidence;
-  identity.evidence_size = MUSTER_NUL_TERMINATED;
+  const muster_identity_v1 identity = {.struct_size = sizeof identity,
+                                       .job = MUSTER_TEXT(self->job.data),
+                                       .index = MUSTER_UNRANKED,
+                                       .name = name.data,
+                                       .name_size = name.size,
+                                       .evidence = MUSTER_TEXT(evidence)};
   return call->set_identity(call, &identity);
+}
+
+/* What this process is called; empty when nobody says. The core is asked, so that a recorded resolve can be replayed (MP-14). */
+static struct text find_own_name(muster_resolver *self, const muster_call_v1 *call) {
+  struct text name = {"", 0};
+  const int32_t code =
+      self->identity_variable == NULL
+          ? self->environment->get_hostname(call, &name.data, &name.size)
+          : self->environment->get_variable(call, self->identity_variable, &name.data, &name.size);
+  if (code != MUSTER_OK) name.size = 0;
+  return name;
 }
 
 static int32_t push_list(muster_resolver *self, const muster_call_v1 *call, muster_error *error,
                          struct text list) {
-  struct text own_name = {"", 0};
-  /* The environment is asked of the core, so that a recorded resolve can be replayed (MP-14). */
-  if (self->environment->get_variable(call, self->identity_variable, &own_name.data,
-                                      &own_name.size) != MUSTER_OK)
-    own_name.size = 0; /* then it is not known which member this process is */
+  const struct text own_name = find_own_name(self, call);
   int32_t code = call->add_job(call, self->job.data, self->job.size); /* it may have no member */
   for (int number = 1; code == MUSTER_OK && list.size > 0; ++number) {
     const char *newline = memchr(list.data, '\n', list.size);
@@ -239,8 +237,8 @@ static int32_t fail_with_status(muster_resolver *self, muster_error *error, int6
   snprintf(message, sizeof message, "%.1000s answered with status %d", self->url.data, (int)status);
   snprintf(number, sizeof number, "%d", (int)status);
   fail(self, error, code, message);
-  self->host->add_detail(error, "http_status", number, MUSTER_NUL_TERMINATED);
-  if (*hint != '\0') self->host->add_detail(error, "hint", hint, MUSTER_NUL_TERMINATED);
+  self->host->add_detail(error, "http_status", MUSTER_TEXT(number));
+  if (*hint != '\0') self->host->add_detail(error, "hint", MUSTER_TEXT(hint));
   return code;
 }
 
@@ -248,14 +246,12 @@ static int32_t fail_with_status(muster_resolver *self, muster_error *error, int6
 static int32_t ask(muster_resolver *self, const muster_call_v1 *call, const char *etag,
                    muster_http_response_v1 *response, muster_error *error) {
   muster_http_header_v1 headers[2];
-  muster_http_request_v1 request = {0};
-  request.struct_size = sizeof request;
-  request.method = "GET";
-  request.url = self->url.data;
-  request.url_size = self->url.size;
-  request.headers = headers;
-  request.purpose = "the list of members";
-  request.timeout_ns = 30 * SECOND; /* a watch's call has no deadline to speak of */
+  muster_http_request_v1 request = {.struct_size = sizeof request,
+                                    .method = "GET",
+                                    .url = MUSTER_TEXT(self->url.data),
+                                    .headers = headers,
+                                    .purpose = "the list of members",
+                                    .timeout_ns = 30 * SECOND}; /* a watch has no other deadline */
   if (self->authorization != NULL) {
     headers[request.header_count].name = "Authorization";
     headers[request.header_count].value = self->authorization;
@@ -284,7 +280,8 @@ static int32_t resolve(muster_resolver *self, const muster_call_v1 *call, muster
   return push_list(self, call, error, list); /* the response goes with the call */
 }
 
-/* Commits the list, and again whenever its ETag has changed. Without ETags the core had better ask resolve. */
+/* Commits the list, and again whenever its ETag has changed, for which it is asked as often as the user wants. Without ETags the
+ * core had better ask resolve. */
 static int32_t watch(muster_resolver *self, const muster_call_v1 *call, muster_error *error) {
   char etag[256] = "";
   for (;;) {
@@ -304,7 +301,7 @@ static int32_t watch(muster_resolver *self, const muster_call_v1 *call, muster_e
       if (code == MUSTER_OK) code = call->commit(call);
     }
     self->http->release(call, &response); /* a watch would collect them */
-    if (code == MUSTER_OK) code = self->clock->sleep_ns(call, self->poll_seconds * SECOND);
+    if (code == MUSTER_OK) code = self->clock->sleep_ns(call, call->interval_ns);
     if (code == MUSTER_E_CANCELLED) return fail(self, error, code, "the watch was cancelled");
     if (code != MUSTER_OK) return code;
   }

@@ -35,8 +35,7 @@ MUSTER_DESCRIPTOR({
       "job": {"type": "string", "minLength": 1, "default": "worker", "description": "The job of the members."},
       "port": {"type": "integer", "minimum": 1, "maximum": 65535, "description": "The port of members whose address has none."},
       "token": {"type": "string", "minLength": 1, "writeOnly": true, "description": "Sent as 'Authorization: Bearer'."},
-      "identity_variable": {"type": "string", "minLength": 1, "default": "HOSTNAME", "description": "The environment variable that has the name of this process's own member."},
-      "poll_seconds": {"type": "integer", "minimum": 1, "maximum": 3600, "default": 5, "description": "How often a watch asks whether the list has changed."}
+      "identity_variable": {"type": "string", "minLength": 1, "description": "The environment variable that has the name of this process's own member; without it, that is the host's name."}
     }
   }
 })
@@ -52,8 +51,7 @@ class Backend {
     backend->url_ = host.text_option("/url").value_or("");
     backend->job_ = host.text_option("/job").value_or("worker");
     backend->port_ = host.integer_option("/port").value_or(0);
-    backend->identity_variable_ = host.text_option("/identity_variable").value_or("HOSTNAME");
-    backend->poll_ns_ = host.integer_option("/poll_seconds").value_or(5) * kSecond;
+    backend->identity_variable_ = host.text_option("/identity_variable").value_or("");
     if (const auto token = host.text_option("/token"))
       backend->authorization_ = "Bearer " + std::string(*token);
     return backend;
@@ -65,7 +63,8 @@ class Backend {
     return push(call, response->body());
   }
 
-  // Commits the list, and again whenever its ETag has changed. Without ETags the core had better ask resolve.
+  // Commits the list, and again whenever its ETag has changed, for which it is asked as often as the user wants. Without ETags the
+  // core had better ask resolve.
   sdk::Status watch(sdk::Call& call) {
     std::string etag;
     for (;;) {
@@ -79,7 +78,7 @@ class Backend {
         call.commit();
       }
       if (call.refused()) return {};
-      if (auto slept = call.sleep(poll_ns_); !slept) return slept;
+      if (auto slept = call.sleep(call.interval_ns()); !slept) return slept;
     }
   }
 
@@ -89,7 +88,7 @@ class Backend {
     sdk::Request request;
     request.url = url_;
     request.purpose = "the list of members";
-    request.timeout_ns = 30 * kSecond;  // a watch's call has no deadline to speak of
+    request.timeout_ns = 30 * kSecond;  // a watch has no other deadline
     if (!authorization_.empty()) request.headers.emplace_back("Authorization", authorization_);
     if (!etag.empty()) request.headers.emplace_back("If-None-Match", etag);
     auto response = call.send(request);
@@ -119,8 +118,11 @@ class Backend {
                           url_ + ":" + std::to_string(number) + ": " + why + "; " + members::kLine,
                           {}};
     };
-    // The environment is asked of the core, so that a recorded resolve can be replayed (MP-14).
-    const std::string_view own_name = call.variable(identity_variable_.c_str()).value_or("");
+    // What this process is called. The core is asked, so that a recorded resolve can be replayed (MP-14).
+    const auto said =
+        identity_variable_.empty() ? call.hostname() : call.variable(identity_variable_.c_str());
+    const std::string own_name(said.value_or(""));
+    const std::string source = identity_variable_.empty() ? "the host's name" : identity_variable_;
     call.add_job(job_);  // it may have no member
     members::List list(text);
     while (auto member = list.next()) {
@@ -141,15 +143,13 @@ class Backend {
         call.add_task({job_, MUSTER_UNRANKED, member->name, member->address, port});
       }
       if (!own_name.empty() && member->name == own_name)
-        call.set_identity(job_, MUSTER_UNRANKED, member->name,
-                          identity_variable_ + " is '" + std::string(own_name) + "'");
+        call.set_identity(job_, MUSTER_UNRANKED, member->name, source + " is '" + own_name + "'");
     }
     return {};
   }
 
   std::string url_, job_, identity_variable_, authorization_;
   int64_t port_ = 0;
-  int64_t poll_ns_ = 0;
 };
 
 }  // namespace

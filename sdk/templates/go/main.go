@@ -35,8 +35,7 @@ const descriptor = `{
       "job": {"type": "string", "minLength": 1, "default": "worker", "description": "The job of the members."},
       "port": {"type": "integer", "minimum": 1, "maximum": 65535, "description": "The port of members whose address has none."},
       "token": {"type": "string", "minLength": 1, "writeOnly": true, "description": "Sent as 'Authorization: Bearer'."},
-      "identity_variable": {"type": "string", "minLength": 1, "default": "HOSTNAME", "description": "The environment variable that has the name of this process's own member."},
-      "poll_seconds": {"type": "integer", "minimum": 1, "maximum": 3600, "default": 5, "description": "How often a watch asks whether the list has changed."}
+      "identity_variable": {"type": "string", "minLength": 1, "description": "The environment variable that has the name of this process's own member; without it, that is the host's name."}
     }
   }
 }`
@@ -48,7 +47,6 @@ type resolver struct {
 	Port             int64  `json:"port"`
 	Token            string `json:"token"`
 	IdentityVariable string `json:"identity_variable"`
-	PollSeconds      int64  `json:"poll_seconds"`
 }
 
 // create takes the options; nothing is read or asked here (MP-19).
@@ -65,7 +63,8 @@ func (r *resolver) Resolve(ctx context.Context, call *backend.Call) error {
 	return r.push(ctx, call, string(response.Body))
 }
 
-// Watch commits the list, and again whenever its ETag has changed. Without ETags the core had better ask Resolve.
+// Watch commits the list, and again whenever its ETag has changed, for which it is asked as often as the user wants. Without ETags the
+// core had better ask Resolve.
 func (r *resolver) Watch(ctx context.Context, call *backend.Call) error {
 	etag := ""
 	for {
@@ -84,7 +83,7 @@ func (r *resolver) Watch(ctx context.Context, call *backend.Call) error {
 				return err
 			}
 		}
-		if err := call.Sleep(time.Duration(r.PollSeconds) * time.Second); err != nil {
+		if err := call.Sleep(call.Interval()); err != nil {
 			return err
 		}
 	}
@@ -96,7 +95,7 @@ func (r *resolver) ask(call *backend.Call, etag string) (*backend.HTTPResponse, 
 		Method:  "GET",
 		URL:     r.URL,
 		Purpose: "the list of members",
-		Timeout: 30 * time.Second, // a watch's call has no deadline to speak of
+		Timeout: 30 * time.Second, // a watch has no other deadline
 	}
 	if r.Token != "" {
 		request.Headers = append(request.Headers, backend.Header{Name: "Authorization", Value: "Bearer " + r.Token})
@@ -136,8 +135,7 @@ func (r *resolver) failureOf(status int64) error {
 }
 
 func (r *resolver) push(ctx context.Context, call *backend.Call, text string) error {
-	// The environment is asked of the core, so that a recorded resolve can be replayed (MP-14).
-	ownName, _, err := call.Variable(r.IdentityVariable)
+	source, ownName, err := r.ownName(call)
 	if err != nil {
 		return err
 	}
@@ -159,11 +157,21 @@ func (r *resolver) push(ctx context.Context, call *backend.Call, text string) er
 			call.AddMissing(backend.Missing{Job: r.Job, Index: backend.Unranked, Name: m.name, Reason: m.reason})
 		}
 		if m.name == ownName {
-			evidence := fmt.Sprintf("%s is '%s'", r.IdentityVariable, ownName)
+			evidence := fmt.Sprintf("%s is '%s'", source, ownName)
 			call.SetIdentity(backend.Identity{Job: r.Job, Index: backend.Unranked, Name: m.name, Evidence: evidence})
 		}
 	}
 	return nil
+}
+
+// ownName is what this process is called, and who says so. The core is asked, so that a recorded resolve can be replayed (MP-14).
+func (r *resolver) ownName(call *backend.Call) (source, name string, err error) {
+	if r.IdentityVariable == "" {
+		name, err = call.Hostname()
+		return "the host's name", name, err
+	}
+	name, _, err = call.Variable(r.IdentityVariable)
+	return r.IdentityVariable, name, err
 }
 
 // portOf is 0 for an address that has its port, else the option's. Which of the two, the core knows; nobody looks for a colon.

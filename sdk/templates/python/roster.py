@@ -34,15 +34,7 @@ DESCRIPTOR = {
             "identity_variable": {
                 "type": "string",
                 "minLength": 1,
-                "default": "HOSTNAME",
-                "description": "The environment variable that has the name of this process's own member.",
-            },
-            "poll_seconds": {
-                "type": "integer",
-                "minimum": 1,
-                "maximum": 3600,
-                "default": 5,
-                "description": "How often a watch asks whether the list has changed.",
+                "description": "The environment variable that has the name of this process's own member; without it, that is the host's name.",
             },
         },
     },
@@ -69,14 +61,16 @@ class Backend:
         self.job: str = options["job"]
         self.port: int = options.get("port", 0)
         self.token: str = options.get("token", "")
-        self.identity_variable: str = options["identity_variable"]
-        self.poll_seconds: int = options["poll_seconds"]
+        self.identity_variable: str = options.get("identity_variable", "")
 
     def resolve(self, call: Call) -> None:
         self.push(call, self.ask(call).body)
 
     def watch(self, call: Call) -> None:
-        """Commits the list, and again whenever its ETag has changed. Without ETags the core had better ask resolve."""
+        """Commits the list, and again whenever its ETag has changed, for which it is asked as often as the user wants.
+
+        Without ETags the core had better ask resolve.
+        """
         etag = ""
         while True:
             response = self.ask(call, etag)
@@ -86,7 +80,7 @@ class Backend:
                     raise Failure(Code.UNIMPLEMENTED, "the list has no ETag to watch it by")
                 self.push(call, response.body)
                 call.commit()
-            call.sleep(self.poll_seconds)
+            call.sleep(call.interval)
 
     def ask(self, call: Call, etag: str = "") -> HttpResponse:
         """The list, or (status 304) that it still is the one of this ETag."""
@@ -95,7 +89,7 @@ class Backend:
             headers["Authorization"] = f"Bearer {self.token}"
         if etag:
             headers["If-None-Match"] = etag
-        # A watch's call has no deadline to speak of, so the request has one.
+        # A watch has no other deadline than this one.
         response = call.http(HttpRequest("GET", self.url, headers, purpose="the list of members", timeout=30))
         status = response.status
         if status == 200 or (status == 304 and etag):
@@ -105,8 +99,9 @@ class Backend:
         raise Failure(code, f"{self.url} answered with status {status}", details)
 
     def push(self, call: Call, body: bytes) -> None:
-        # The environment is asked of the core, so that a recorded resolve can be replayed (MP-14).
-        own_name = call.variable(self.identity_variable)
+        # What this process is called. The core is asked, so that a recorded resolve can be replayed (MP-14).
+        own_name = call.variable(self.identity_variable) if self.identity_variable else call.hostname()
+        source = self.identity_variable or "the host's name"
         call.add_job(self.job)  # it may have no member
         for member in read(body):
             problem = member.problem
@@ -124,7 +119,7 @@ class Backend:
             if problem:
                 raise Failure(Code.DATA_LOSS, f"{self.url}:{member.line}: {problem}; {LINE}")
             if member.name == own_name:
-                call.set_identity(self.job, UNRANKED, f"{self.identity_variable} is '{own_name}'", member.name)
+                call.set_identity(self.job, UNRANKED, f"{source} is '{own_name}'", member.name)
 
 
 class Member(NamedTuple):

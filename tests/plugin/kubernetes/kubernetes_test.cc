@@ -232,6 +232,22 @@ TEST_CASE("this pod is known by POD_UID, POD_NAME, POD_IP or, inside the cluster
   CHECK(identity("HOSTNAME", "w-1", true) == "w-1: HOSTNAME is the host name of pod 'default/w-1'");
   CHECK(identity("HOSTNAME", "w-1") == "none");
   CHECK(identity("POD_NAME", "other") == "none");
+}
+
+TEST_CASE("inside the cluster, and without HOSTNAME, this pod is known by the host's own name") {
+  const auto identity = [](bool within, const std::string& variable) {
+    World world = lab({{"job-name=tensorflow", {{"w-0", "10.8.0.1"}, {"w-1", "10.8.0.2"}}}});
+    world.hostname = "w-1";
+    if (within) world.variables["KUBERNETES_SERVICE_HOST"] = "10.0.0.1";
+    if (!variable.empty()) world.variables["HOSTNAME"] = variable;
+    const auto answer = ask("kubernetes", "{}", world);
+    return answer.identities.empty()
+               ? "none"
+               : answer.identities[0].name + ": " + answer.identities[0].evidence;
+  };
+  CHECK(identity(true, "") == "w-1: this host has the host name of pod 'default/w-1'");
+  CHECK(identity(true, "w-0") == "w-0: HOSTNAME is the host name of pod 'default/w-0'");
+  CHECK(identity(false, "") == "none");
 
   World elsewhere = lab({{"job-name=tensorflow", {{"w-0", "10.8.0.1"}}}});
   elsewhere.variables = {{"POD_NAME", "w-0"}, {"POD_NAMESPACE", "other"}};

@@ -178,6 +178,13 @@ int32_t get_variable(const muster_call_v1* call, const char* name, const char** 
   *size = found->second.size();
   return MUSTER_OK;
 }
+int32_t get_hostname(const muster_call_v1* call, const char** name, uint64_t* size) {
+  Core& core = of(call);
+  if (core.world.hostname.empty()) return MUSTER_E_NOT_FOUND;
+  *name = core.keep(core.world.hostname).data();
+  *size = core.world.hostname.size();
+  return MUSTER_OK;
+}
 int32_t read_file(const muster_call_v1* call, const char* path, uint64_t maximum, uint64_t,
                   const char** content, uint64_t* size, muster_error* error) {
   Core& core = of(call);
@@ -329,7 +336,8 @@ int32_t check_address(const char* address, uint64_t size, int64_t port, char* re
 }
 
 const muster_address_v1 kAddress = {sizeof(muster_address_v1), check_address};
-const muster_environment_v1 kEnvironment = {sizeof(muster_environment_v1), get_variable, read_file};
+const muster_environment_v1 kEnvironment = {sizeof(muster_environment_v1), get_variable, read_file,
+                                            get_hostname};
 const muster_http_v1 kHttp = {sizeof(muster_http_v1), send, get_header, release};
 const muster_process_v1 kProcess = {sizeof(muster_process_v1), has_terminal, run};
 const muster_clock_v1 kClock = {sizeof(muster_clock_v1), monotonic_ns, realtime_ns, sleep_ns};

@@ -56,6 +56,7 @@ struct Run {
 // The world as the plugin sees it.
 struct World {
   std::map<std::string, std::string> variables;
+  std::string hostname;                           // empty: it has none
   std::map<std::string, std::string> files;       // by absolute path; "~/" is /home/user/
   std::map<std::string, int32_t> unreadable;      // path -> code that read_file fails with
   std::function<Response(const Request&)> serve;  // null: nothing can be reached

@@ -100,14 +100,16 @@ func must[T any](value T, err error) T {
 
 func (p *probe) services(ctx context.Context, call *backend.Call) error {
 	out := map[string]any{
-		"path":       p.host.Path,
-		"address":    call.CheckAddress("10.0.0.1:1", 0),
-		"no_address": p.host.CheckAddress("10.0.0.1", 0).Error(),
-		"monotonic":  must(call.Monotonic()),
-		"realtime":   must(call.Now()).UnixNano(),
-		"unset":      nil,
-		"file":       len(must(call.SecretFile("~/roster", 100))),
-		"terminal":   must(call.HasTerminal()),
+		"path":        p.host.Path,
+		"address":     call.CheckAddress("10.0.0.1:1", 0),
+		"no_address":  p.host.CheckAddress("10.0.0.1", 0).Error(),
+		"monotonic":   must(call.Monotonic()),
+		"realtime":    must(call.Now()).UnixNano(),
+		"unset":       nil,
+		"hostname":    must(call.Hostname()),
+		"no_hostname": must(call.Hostname()) == "",
+		"file":        len(must(call.SecretFile("~/roster", 100))),
+		"terminal":    must(call.HasTerminal()),
 	}
 	if value, there, err := call.Variable("SET"); err == nil && there {
 		out["set"] = value

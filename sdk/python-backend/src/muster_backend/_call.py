@@ -50,13 +50,23 @@ class Call:
 
     @property
     def deadline_ns(self) -> int:
-        """When the call has to be over, on time.monotonic_ns(). A watch's is years away."""
+        """When the call has to be over, on time.monotonic_ns(). A watch's never comes: it is 146 years away."""
         return self._run.deadline_ns
 
     @property
     def remaining(self) -> float:
         """Seconds until then, not below 0."""
         return max(0.0, (self.deadline_ns - time.monotonic_ns()) / 1e9)
+
+    @property
+    def interval(self) -> float:
+        """In a watch: how many seconds its user lets pass between two questions to a source that has to be asked again and again."""
+        return self._run.interval_ns / 1e9
+
+    @property
+    def live(self) -> bool:
+        """Whether it is neither recorded nor replayed: what it learns (a token) may serve other calls too."""
+        return self._run.live
 
     @property
     def cancelled(self) -> bool:
@@ -169,6 +179,13 @@ class Call:
     def variable(self, name: str) -> Optional[str]:
         """An environment variable of the launcher; None when it is unset."""
         answer = self._request(_frames.GET_VARIABLE, _wire.text(1, name))
+        if answer.code == Code.NOT_FOUND:
+            return None
+        return _checked(answer).content.decode("utf-8", "surrogateescape")
+
+    def hostname(self) -> Optional[str]:
+        """The name of the machine that the launcher runs on; None when it has none. A replay gives the recorded one."""
+        answer = self._request(_frames.GET_HOSTNAME)
         if answer.code == Code.NOT_FOUND:
             return None
         return _checked(answer).content.decode("utf-8", "surrogateescape")

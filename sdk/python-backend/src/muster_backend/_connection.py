@@ -93,9 +93,9 @@ class Connection:
                 raise Malformed(f"a frame {type(incoming).__name__} came while request {id} waits for its answer")
 
     def _take_piece(self, piece: Piece, handler_of: Optional[HandlerOf]) -> None:
-        handler = handler_of(piece.request) if handler_of is not None else None
+        handler = handler_of(piece.stream) if handler_of is not None else None
         if handler is None:
-            raise Malformed(f"a piece came for the exchange {piece.request}, which is none")
+            raise Malformed(f"a piece came for the stream {piece.stream}, which is none")
         try:
             handler(piece.data)
         except Failure as failure:

@@ -46,6 +46,7 @@ NEXT_HTTP = 46
 END_HTTP = 47
 HAS_TERMINAL = 48
 RUN_PROGRAM = 49
+GET_HOSTNAME = 50
 
 # Functions of a Run, and the extensions that they belong to.
 RESOLVE = 1
@@ -107,6 +108,8 @@ class Run:
     principal: str
     for_watch: bool
     members: int
+    live: bool
+    interval_ns: int
     state: State = field(default_factory=State)
 
 
@@ -123,7 +126,7 @@ class Refused:
 @dataclass
 class Piece:
     id: int
-    request: int
+    stream: int  # 0: of the SendHttp that waits
     data: bytes
 
 
@@ -190,6 +193,8 @@ def _run(id: int, f: _wire.Fields) -> Run:
         principal=_wire.get_text(f, 4),
         for_watch=_wire.get_integer(f, 5) != 0,
         members=_wire.get_integer(f, 6),
+        live=_wire.get_integer(f, 7) != 0,
+        interval_ns=_wire.get_integer(f, 8),
     )
 
 
@@ -200,5 +205,5 @@ _PARSERS: Dict[int, Callable[[int, _wire.Fields], Incoming]] = {
     RUN: _run,
     CANCEL: lambda id, f: Cancel(),
     REFUSED: lambda id, f: Refused(_wire.get_integer(f, 1)),
-    PIECE: lambda id, f: Piece(id, _wire.get_unsigned(f, 1), _wire.get_data(f, 2)),
+    PIECE: lambda id, f: Piece(id, _wire.get_unsigned(f, 3), _wire.get_data(f, 2)),
 }

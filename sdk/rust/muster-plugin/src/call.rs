@@ -63,6 +63,16 @@ impl Call {
         unsafe { ((*self.raw).is_cancelled)(self.raw) != 0 }
     }
 
+    /// Neither recorded nor replayed: what it learns (a token) may serve other calls too.
+    pub fn live(&self) -> bool {
+        unsafe { (*self.raw).flags & sys::CALL_LIVE != 0 }
+    }
+
+    /// In a watch: how long its user lets pass between two questions to a source that has to be asked again and again.
+    pub fn interval(&self) -> Duration {
+        Duration::from_nanos(unsafe { (*self.raw).interval_ns }.max(0) as u64)
+    }
+
     /// What it waits for now, in a few words.
     pub fn progress(&self, words: &str) {
         let (data, size) = parts(words);
@@ -157,9 +167,6 @@ impl Call {
 
     /// In a watch: what was pushed since the last commit is one whole snapshot.
     pub fn commit(&self) -> Result<(), Error> {
-        if unsafe { (*self.raw).struct_size } < size_of::<sys::Call>() as u64 {
-            return Err(Error::new(Code::Unimplemented, "this muster does not watch"));
-        }
         self.pushed(unsafe { ((*self.raw).commit)(self.raw) })
     }
 
@@ -170,6 +177,14 @@ impl Call {
         let (mut value, mut size) = (ptr::null(), 0);
         let code = unsafe { (environment.get_variable)(self.raw, name.as_ptr(), &mut value, &mut size) };
         (code == 0).then(|| unsafe { text(value, size) })
+    }
+
+    /// The name of the machine; nothing when it has none.
+    pub fn hostname(&self) -> Option<&str> {
+        let environment = self.host.service::<sys::Environment>("muster.environment/1")?;
+        let (mut name, mut size) = (ptr::null(), 0);
+        let code = unsafe { (environment.get_hostname)(self.raw, &mut name, &mut size) };
+        (code == 0).then(|| unsafe { text(name, size) })
     }
 
     /// A whole regular file of at most `maximum_size` bytes.

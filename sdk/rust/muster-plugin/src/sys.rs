@@ -66,7 +66,6 @@ pub struct Identity {
 
 type Text = unsafe extern "C" fn(*const Call, *const c_char, u64) -> i32;
 
-/// The fields up to `commit`; what follows is for extensions that this crate has not.
 #[repr(C)]
 pub struct Call {
     pub struct_size: u64,
@@ -83,7 +82,12 @@ pub struct Call {
     pub add_warning: Text,
     pub mark_secret: unsafe extern "C" fn(*const Call, *const c_char, u64),
     pub commit: unsafe extern "C" fn(*const Call) -> i32,
+    /// Those of `muster.permissions/1` and `muster.plan/1`, which this crate has not.
+    pub others: [*const c_void; 3],
+    pub flags: u64,
+    pub interval_ns: i64,
 }
+pub const CALL_LIVE: u64 = 1;
 
 #[repr(C)]
 pub struct Plugin {
@@ -136,6 +140,7 @@ pub struct Environment {
         *mut u64,
         *mut Error,
     ) -> i32,
+    pub get_hostname: unsafe extern "C" fn(*const Call, *mut *const c_char, *mut u64) -> i32,
 }
 
 #[repr(C)]
@@ -204,14 +209,15 @@ mod tests {
 
     #[test]
     fn the_structs_have_the_sizes_of_the_header() {
-        // The numbers of the interface's own layout test; Call ends here with `commit`.
+        // The numbers of the interface's own layout test.
         assert_eq!(size_of::<Host>(), 56);
         assert_eq!(size_of::<Task>(), 72);
         assert_eq!(size_of::<Missing>(), 64);
         assert_eq!(size_of::<Identity>(), 64);
-        assert_eq!(size_of::<Call>(), 112);
+        assert_eq!(size_of::<Call>(), 152);
         assert_eq!(size_of::<Plugin>(), 72);
         assert_eq!(size_of::<Watch>(), 16);
+        assert_eq!(size_of::<Environment>(), 32);
         assert_eq!(size_of::<HttpHeader>(), 24);
         assert_eq!(size_of::<HttpRequest>(), 184);
         assert_eq!(size_of::<HttpResponse>(), 56);

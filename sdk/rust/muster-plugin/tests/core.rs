@@ -21,6 +21,8 @@ impl Backend for Odd {
         call.add_task(&task("worker"))?;
         // A refusal that nobody looks at.
         let _ = call.add_task(&task("refused"));
+        assert!(call.live());
+        assert_eq!(call.interval().as_millis(), 1500);
         Ok(())
     }
     fn watch(&mut self, _call: &Call) -> Result<(), Error> {
@@ -107,7 +109,7 @@ fn host() -> sys::Host {
 
 fn call() -> sys::Call {
     sys::Call {
-        struct_size: 112,
+        struct_size: 152,
         ctx: ptr::null_mut(),
         deadline_ns: i64::MAX,
         is_cancelled,
@@ -121,6 +123,9 @@ fn call() -> sys::Call {
         add_warning: take_text,
         mark_secret: no_words,
         commit,
+        others: [ptr::null(); 3],
+        flags: sys::CALL_LIVE,
+        interval_ns: 1_500_000_000,
     }
 }
 

@@ -19,8 +19,7 @@ struct List {
     url: String,
     job: String,
     port: u16, // 0: none
-    identity_variable: String,
-    poll: Duration,
+    identity_variable: Option<String>,
     authorization: Option<String>,
 }
 
@@ -31,8 +30,7 @@ impl Backend for List {
             url: text("/url"),
             job: text("/job"),
             port: host.integer_option("/port").and_then(|port| port.try_into().ok()).unwrap_or(0),
-            identity_variable: text("/identity_variable"),
-            poll: Duration::from_secs(host.integer_option("/poll_seconds").map_or(5, |seconds| seconds as u64)),
+            identity_variable: host.text_option("/identity_variable"),
             authorization: host.text_option("/token").map(|token| format!("Bearer {}", token)),
         })
     }
@@ -42,7 +40,8 @@ impl Backend for List {
         self.push(call, response.body())
     }
 
-    /// Commits the list, and again whenever its ETag has changed. Without ETags the core had better ask resolve.
+    /// Commits the list, and again whenever its ETag has changed, for which it is asked as often as the user wants. Without ETags
+    /// the core had better ask resolve.
     fn watch(&mut self, call: &Call) -> Result<(), Error> {
         let mut etag = String::new();
         loop {
@@ -56,7 +55,7 @@ impl Backend for List {
                 call.commit()?;
             }
             drop(response);
-            call.sleep(self.poll)?;
+            call.sleep(call.interval())?;
         }
     }
 }
@@ -66,7 +65,7 @@ impl List {
     fn ask<'call>(&self, call: &'call Call, etag: &str) -> Result<Response<'call>, Error> {
         let mut request = Request::get(&self.url);
         request.purpose = "the list of members".to_owned();
-        request.timeout = Some(Duration::from_secs(30)); // a watch's call has no deadline to speak of
+        request.timeout = Some(Duration::from_secs(30)); // a watch has no other deadline
         if let Some(authorization) = &self.authorization {
             request.headers.push(("Authorization".to_owned(), authorization.clone()));
         }
@@ -103,8 +102,11 @@ impl List {
         let fail = |line: usize, why: &str| {
             Error::new(Code::DataLoss, format!("{}:{}: {}; {}", self.url, line, why, list::LINE))
         };
-        // The environment is asked of the core, so that a recorded resolve can be replayed (MP-14).
-        let own_name = call.variable(&self.identity_variable).unwrap_or("");
+        // What this process is called. The core is asked, so that a recorded resolve can be replayed (MP-14).
+        let (source, own_name) = match &self.identity_variable {
+            Some(variable) => (variable.as_str(), call.variable(variable)),
+            None => ("the host's name", call.hostname()),
+        };
         call.add_job(&self.job)?; // it may have no member
         for member in list::members(list) {
             if call.cancelled() {
@@ -118,8 +120,8 @@ impl List {
                     call.add_task(&Task { job: &self.job, index: Index::Unranked, name: member.name, address, port })?;
                 }
             }
-            if !own_name.is_empty() && member.name == own_name {
-                let evidence = format!("{} is '{}'", self.identity_variable, own_name);
+            if own_name == Some(member.name) {
+                let evidence = format!("{} is '{}'", source, member.name);
                 call.set_identity(&self.job, Index::Unranked, member.name, &evidence)?;
             }
         }
@@ -160,8 +162,7 @@ plugin!(
       "job": {"type": "string", "minLength": 1, "default": "worker", "description": "The job of the members."},
       "port": {"type": "integer", "minimum": 1, "maximum": 65535, "description": "The port of members whose address has none."},
       "token": {"type": "string", "minLength": 1, "writeOnly": true, "description": "Sent as 'Authorization: Bearer'."},
-      "identity_variable": {"type": "string", "minLength": 1, "default": "HOSTNAME", "description": "The environment variable that has the name of this process's own member."},
-      "poll_seconds": {"type": "integer", "minimum": 1, "maximum": 3600, "default": 5, "description": "How often a watch asks whether the list has changed."}
+      "identity_variable": {"type": "string", "minLength": 1, "description": "The environment variable that has the name of this process's own member; without it, that is the host's name."}
     }
   }
 }"#

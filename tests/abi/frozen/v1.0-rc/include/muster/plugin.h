@@ -41,6 +41,13 @@ extern "C" {
 #define MUSTER_NUL_TERMINATED UINT64_MAX
 
 /**
+ * A text that ends with NUL, as two arguments or as two fields of a struct. In C, where fields without a name follow one that has:
+ *   const muster_task_v1 task = {.struct_size = sizeof task, .job = MUSTER_TEXT("worker"), .index = n, .address = MUSTER_TEXT(address)};
+ * What is not named is zero, and stays so when the struct grows.
+ */
+#define MUSTER_TEXT(text) (text), MUSTER_NUL_TERMINATED
+
+/**
  * The index of a task whose platform gives it none: the core ranks by natural order of name. Missing members with a
  * name are ranked among the tasks, so that no rank moves when they come (MC-7).
  */
@@ -97,10 +104,11 @@ struct muster_host_v1 {
 
   /**
    * Fills `error` and returns `code`, so that a failure is one statement:
-   *   return host->set_error(error, MUSTER_E_NOT_FOUND, "no pod matches ...", MUSTER_NUL_TERMINATED);
+   *   return host->set_error(error, MUSTER_E_NOT_FOUND, MUSTER_TEXT("no pod matches ..."));
    * The message says what was asked, what happened and what to do. A later call replaces an earlier
    * one together with its details; MUSTER_OK with an empty message takes it back, for a failure of a
-   * service that did not matter (MP-10). `error` may be NULL. [thread-safe for different errors]
+   * service that did not matter (MP-10). `error` may be NULL, which is why it is not asked of `host`: an error knows
+   * whose it is. [thread-safe for different errors]
    */
   int32_t (*set_error)(muster_error *error, int32_t code, const char *message, uint64_t size);
 
@@ -209,7 +217,7 @@ struct muster_call_v1 {
   uint64_t struct_size;
   void *ctx; /* the core's */
   int64_t
-      deadline_ns; /* on CLOCK_MONOTONIC; the plugin returns within 500 ms of it (MP-12). A watch's is years away */
+      deadline_ns; /* on CLOCK_MONOTONIC; the plugin returns within 500 ms of it (MP-12). A watch's is MUSTER_NO_DEADLINE */
 
   /** 1 when the plugin should give up and return MUSTER_E_CANCELLED (MP-12), else 0. [call], cheap. */
   int32_t (*is_cancelled)(const muster_call_v1 *call);
@@ -283,6 +291,12 @@ struct muster_call_v1 {
  */
 #define MUSTER_CALL_LIVE UINT64_C(1)
 
+/**
+ * A deadline that never comes, which is that of a watch: half of what fits, so that something can be added to it. Nobody has to treat
+ * it apart: what is left until then is 146 years.
+ */
+#define MUSTER_NO_DEADLINE (INT64_MAX / 2)
+
 #define MUSTER_TASKS_MAXIMUM INT64_C(1048576)
 
 /*
@@ -318,8 +332,9 @@ typedef struct muster_plugin_v1 {
   /**
    * Makes a resolver from its options: one JSON object, already checked against the descriptor's
    * schema, with the schema's top-level defaults filled in. Does not wait, read files or ask the
-   * network: that is resolve's (MP-19). `host` lives until destroy has returned; `options` until
-   * create returns. On failure leaves *resolver alone and nothing behind. [thread-safe]
+   * network: that is resolve's (MP-19). So it gets no call: there is nothing to cancel, to hold against a deadline or
+   * to record. `host` lives until destroy has returned; `options` until create returns. On failure leaves *resolver
+   * alone and nothing behind. [thread-safe]
    */
   int32_t (*create)(const muster_host_v1 *host, const char *options, uint64_t options_size,
                     muster_resolver **resolver, muster_error *error);
@@ -333,7 +348,11 @@ typedef struct muster_plugin_v1 {
    */
   int32_t (*resolve)(muster_resolver *resolver, const muster_call_v1 *call, muster_error *error);
 
-  /** Makes a running resolve return soon. Optional. The only function that runs beside a call. [thread-safe] */
+  /**
+   * Makes a running call return soon: it has been cancelled, or its deadline has come, and is_cancelled says so already. Optional, and only
+   * for waits of the plugin's own: those of services end by themselves then, and nothing that this function does ends one. The only
+   * function that runs beside a call. [thread-safe]
+   */
   void (*interrupt)(muster_resolver *resolver);
 
   /** The table of an optional feature by id, or NULL. Optional. [thread-safe] */
@@ -352,8 +371,9 @@ typedef struct muster_watch_v1 {
    * (MUSTER_E_CANCELLED) or the source fails: then it returns the code with which it filled `error`, and is called again
    * after a while; the core keeps the last answer. Changes that come together make one snapshot. MUSTER_E_UNIMPLEMENTED: with
    * these options there is nothing to watch, so poll; a source that has to be asked again and again although there is something to
-   * hear of in between is asked each `interval_ns` of the call. MUSTER_OK is not returned (MP-23). `call` has no deadline to speak of:
-   * what it waits for needs one of its own (timeout_ns of a request). interrupt ends it as it ends resolve. [one-at-a-time]
+   * hear of in between is asked each `interval_ns` of the call. MUSTER_OK is not returned (MP-23). The deadline of `call` is
+   * MUSTER_NO_DEADLINE: what it waits for needs one of its own (timeout_ns of a request). interrupt ends it as it ends resolve.
+   * [one-at-a-time]
    */
   int32_t (*watch)(muster_resolver *resolver, const muster_call_v1 *call, muster_error *error);
 } muster_watch_v1;
@@ -408,7 +428,7 @@ typedef struct muster_plan_v1 {
 
 /**
  * The one symbol a plugin exports (MP-1). `host` is a table to read versions from and to log
- * through. Returns the plugin's table, or NULL for "I cannot run in this host", having logged why.
+ * through; it is no resolver's, and not to be kept. Returns the plugin's table, or NULL for "I cannot run in this host", having logged why.
  */
 #define MUSTER_PLUGIN_ENTRY_V1 "muster_plugin_entry_v1"
 MUSTER_EXPORT const muster_plugin_v1 *muster_plugin_entry_v1(const muster_host_v1 *host);
@@ -469,7 +489,7 @@ typedef struct muster_clock_v1 {
   int32_t (*sleep_ns)(const muster_call_v1 *call, int64_t duration_ns);
 } muster_clock_v1;
 
-/** Environment variables and small files, so that tests and replays own them. */
+/** Environment variables, small files and the name of the machine, so that tests and replays own them. */
 #define MUSTER_ENVIRONMENT_V1 "muster.environment/1"
 typedef struct muster_environment_v1 {
   uint64_t struct_size;
@@ -488,6 +508,11 @@ typedef struct muster_environment_v1 {
   int32_t (*read_file)(const muster_call_v1 *call, const char *path, uint64_t maximum_size,
                        uint64_t flags, const char **content, uint64_t *content_size,
                        muster_error *error);
+  /**
+   * The name of the machine, container or pod that this process runs in, as gethostname tells it, alive until the call ends.
+   * MUSTER_E_NOT_FOUND when it has none. [call]
+   */
+  int32_t (*get_hostname)(const muster_call_v1 *call, const char **name, uint64_t *name_size);
 } muster_environment_v1;
 
 #define MUSTER_FILE_SECRET UINT64_C(1)
