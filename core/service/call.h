@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,6 +13,7 @@
 
 #include "core/cancel.h"
 #include "core/resolve/snapshot.h"
+#include "core/service/kept_texts.h"
 #include "core/service/session.h"
 
 namespace muster {
@@ -48,7 +48,7 @@ class Call {
   bool cancelled() const { return cancel_.cancelled(); }
   const CancelToken& cancel() const { return cancel_; }
 
-  // Keeps a text alive until the call ends, followed by 64 readable zero bytes; returns where it is.
+  // Keeps a text alive until the call ends, followed by 64 readable zero bytes, and the same one only once; returns where it is.
   const std::string& keep(std::string text);
   // Keeps any object alive until disown or the end of the call. [thread-safe]
   void own(std::shared_ptr<void> object);
@@ -90,7 +90,7 @@ class Call {
   std::shared_ptr<HttpLibrary> http_;
   std::shared_ptr<HttpStreams> streams_;
   std::atomic<int64_t> skipped_ns_{0};
-  std::deque<std::string> texts_;
+  KeptTexts texts_;
   mutable std::mutex mutex_;
   std::map<const void*, std::shared_ptr<void>> owned_;
   std::vector<RequestRecord> requests_;

@@ -9,6 +9,7 @@
 #include "core/service/host.h"
 #include "core/service/http_library.h"
 #include "core/service/http_secret.h"
+#include "core/service/kept_texts.h"
 #include "core/service/recording.h"
 #include "core/service/services.h"
 #include "core/service/text.h"
@@ -16,7 +17,6 @@
 namespace muster {
 namespace {
 
-constexpr size_t kPadding = 64;
 constexpr size_t kPiece = 64 * 1024;
 constexpr const char* kRedacted = "REDACTED";
 const std::array<char, kPadding> kEmptyBody{};

@@ -222,6 +222,27 @@ TEST_CASE("a file comes whole with 64 zero bytes behind it") {
   CHECK(std::string(read.content + read.size, 64) == std::string(64, '\0'));
 }
 
+TEST_CASE("what is read again and again in one call is kept once, and what has changed beside it") {
+  const Folder folder;
+  World world;
+  const std::string path = folder.write("a", "four");
+  const Read first(world, path);
+  CHECK(Read(world, path).content == first.content);
+  folder.write("a", "five");
+  const Read changed(world, path);
+  CHECK(std::string(changed.content, changed.size) == "five");
+  CHECK(std::string(first.content, first.size) == "four");
+  CHECK(std::string(changed.content + changed.size, 64) == std::string(64, '\0'));
+
+  const Variable full("MUSTER_TEST_FULL", "value");
+  const char *value = nullptr, *again = nullptr;
+  REQUIRE(environment()->get_variable(world.call(), "MUSTER_TEST_FULL", &value, nullptr) ==
+          MUSTER_OK);
+  REQUIRE(environment()->get_variable(world.call(), "MUSTER_TEST_FULL", &again, nullptr) ==
+          MUSTER_OK);
+  CHECK(value == again);
+}
+
 TEST_CASE("a file in the home folder is found by ~/") {
   const Folder folder;
   folder.write("config", "x");

@@ -9,7 +9,6 @@
 namespace muster::isolate {
 namespace {
 
-constexpr size_t kPadding = 64;  // readable zero bytes after every text handed out
 constexpr size_t kLongestLine = 64 << 10;
 
 Lent* the_lent = nullptr;
@@ -35,12 +34,6 @@ const void* get_service(const muster_host_v1* host, const char* id) {
   if (std::strcmp(id, MUSTER_HTTP_V1) == 0) return lent_http_table();
   if (std::strcmp(id, MUSTER_HTTP_STREAMS_V1) == 0) return lent_http_streams_table();
   return nullptr;
-}
-
-void pad(std::string& text) {
-  const size_t size = text.size();
-  text.resize(size + kPadding, '\0');
-  text.resize(size);  // the zeros stay behind the end, in memory that the text still has
 }
 
 }  // namespace
@@ -79,11 +72,6 @@ int32_t Lent::misbehaved(const char* duty, const std::string& what) {
       std::strcmp(duty, "MP-9") == 0 ? MUSTER_E_RESOURCE_EXHAUSTED : MUSTER_E_INVALID_ARGUMENT;
   link_.refuse(code);
   return code;
-}
-
-const std::string& Lent::keep(std::string text) {
-  pad(text);
-  return texts_.emplace_back(std::move(text));
 }
 
 void Lent::hand(frames::v1::Answer& answer, muster_http_response_v1* response) {

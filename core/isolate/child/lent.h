@@ -6,7 +6,6 @@
 #include <muster/plugin.h>
 #include <muster/process.h>
 
-#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,6 +14,7 @@
 
 #include "core/isolate/child/link.h"
 #include "core/service/host.h"
+#include "core/service/kept_texts.h"
 
 namespace muster::isolate {
 
@@ -33,8 +33,8 @@ class Lent {
   // Tells the core of a broken duty; the code for the plugin to return.
   int32_t misbehaved(const char* duty, const std::string& what);
 
-  // Keeps a text until the call ends, followed by 64 readable zero bytes.
-  const std::string& keep(std::string text);
+  // Keeps a text until the call ends, followed by 64 readable zero bytes, and the same one only once.
+  const std::string& keep(std::string text) { return texts_.keep(std::move(text)); }
 
   // A response that was handed out, until release or the end of the call.
   struct Response {
@@ -63,7 +63,7 @@ class Lent {
   muster_call_v1 call_table_{};
   std::thread::id thread_;
   frames::v1::Function function_ = frames::v1::FUNCTION_UNSPECIFIED;
-  std::deque<std::string> texts_;
+  KeptTexts texts_;
   std::map<const void*, std::unique_ptr<Response>> responses_;
   std::map<uint64_t, Stream> streams_;
   std::string words_;
