@@ -1,4 +1,5 @@
-"""Off Google Cloud, where something at the metadata server's name hangs. In a network of this process's own, so that the name may be anybody's."""
+"""Off Google Cloud: where something at the metadata server's name hangs, and at which hosts the APIs are. In a network of this process's
+own, so that their names may be anybody's."""
 import ctypes
 import fcntl
 import os
@@ -9,13 +10,14 @@ import tempfile
 import time
 import unittest
 
-from asking import ask, group, world
+from asking import ask, ask_backend, group, world
 
 NAME = "metadata.google.internal"
+APIS = [f"{api}.{universe}" for api in ("compute", "tpu") for universe in ("googleapis.com", "apis.vineyard.example")]
 
 
 def enter_own_network():
-    """A network namespace that has the loopback alone, with the right to any port, where the name is this machine's; or why not."""
+    """A network namespace that has the loopback alone, with the right to any port, where all these names are this machine's; or why not."""
     if os.geteuid() != 0:
         return "that takes root, and in a user namespace the plugins would be nobody's"
     libc = ctypes.CDLL(None, use_errno=True)
@@ -24,7 +26,7 @@ def enter_own_network():
     with socket.socket() as anything:
         fcntl.ioctl(anything, 0x8914, struct.pack("16sh14x", b"lo", 0x1))  # SIOCSIFFLAGS, IFF_UP
     with tempfile.NamedTemporaryFile("w") as hosts:
-        hosts.write(f"127.0.0.1 localhost {NAME}\n")
+        hosts.write(f"127.0.0.1 localhost {NAME} {' '.join(APIS)}\n")
         hosts.flush()
         private = libc.mount(b"none", b"/", None, 0x44000, None)  # MS_REC, MS_PRIVATE
         if private != 0 or libc.mount(hosts.name.encode(), b"/etc/hosts", None, 0x1000, None) != 0:  # MS_BIND
@@ -64,6 +66,19 @@ class Elsewhere(unittest.TestCase):
                 one.setblocking(False)
                 one.connect_ex(full.getsockname())
             self.check(*self.ask(sim))
+
+
+class Hosts(unittest.TestCase):
+    def test_without_an_endpoint_the_universe_says_where_the_api_is(self):
+        with world(group(1)) as sim:
+            for name in APIS:
+                api, universe = name.split(".", 1)
+                given = ["project=orchard", "zone=z", f"access_token={sim.token}", "instance_group=grape" if api == "compute" else "tpu=plum"]
+                if universe != "googleapis.com":
+                    given.append(f"universe_domain={universe}")
+                run = ask_backend("gce" if api == "compute" else "tpu", sim, given, (), None, ["--timeout", "1s"], "resolve", "json", None)
+                self.assertIn(run.code, (14, 15), run)  # nobody is there
+                self.assertIn(f"https://{name}/{'compute/v1' if api == 'compute' else 'v2'}/projects/orchard/", run.all)
 
 
 if __name__ == "__main__":

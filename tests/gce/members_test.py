@@ -42,6 +42,13 @@ class Groups(unittest.TestCase):
             self.assertEqual(run.answer["attributes"]["rank"], "natural order of names")
             self.assertEqual(len(api_requests(sim)), 2)
 
+    def test_the_master_is_this_task_behind_the_scheme_that_rpc_layer_says(self):
+        with world(group(2)) as sim:
+            for options, master in {(): "", ("task_id=0",): "grpc://10.40.0.0:8470", ("rpc_layer=''", "task_id=1"): "10.40.0.1:8470",
+                                    ("rpc_layer=grpc+loas", "task_id=1"): "grpc+loas://10.40.0.1:8470"}.items():
+                run = ask(sim, *options)
+                self.assertEqual((run.code, run.answer["master"]), (0, master), run)
+
     def test_explain_tells_each_request_why_it_was_made_and_its_bytes(self):
         with world(group(3)) as sim:
             run = ask(sim, verb="explain", key="authorized_user.json")
@@ -155,6 +162,12 @@ class Filters(unittest.TestCase):
             self.assertEqual(run.code, 12, run)
             self.assertIn("unknown field", run.all)
 
+    def test_a_name_is_filtered_by_too(self):
+        with world(self.WORLD) as sim:
+            run = ask(sim, "filter=name eq w-1.*", "zone=", group=None)
+            self.assertEqual(run.code, 0, run)
+            self.assertEqual(run.cluster()["worker"], ["10.40.0.1:8470", "10.40.1.1:8470"])
+
 
 class Ranks(unittest.TestCase):
     def test_a_label_or_metadata_ranks(self):
@@ -162,7 +175,9 @@ class Ranks(unittest.TestCase):
             run = ask(sim, "rank={label: rank}")
             self.assertEqual(run.code, 0, run)
             self.assertEqual(run.cluster()["worker"], ["10.40.0.2:8470", "10.40.0.1:8470", "10.40.0.0:8470"])
+            self.assertEqual(run.answer["attributes"]["rank"], "label 'rank'")
             run = ask(sim, "rank={metadata: index}")
+            self.assertEqual(run.answer["attributes"]["rank"], "metadata 'index'")
             self.assertEqual(run.cluster()["worker"], {str(n + 1): f"10.40.0.{n}:8470" for n in range(3)})
 
     def test_an_instance_without_the_label_is_missing(self):
@@ -190,6 +205,7 @@ class Ranks(unittest.TestCase):
             self.assertEqual(run.code, 0, run)
             self.assertEqual([task["name"] for task in run.answer["tasks"]], ["w-0", "w-2", "w-1", "w-3"])
             self.assertEqual(run.attributes("w-0")["host"], "/rack-0/host")
+            self.assertEqual(run.answer["attributes"]["rank"], "physical host, then natural order of names")
 
 
 class Addresses(unittest.TestCase):

@@ -101,6 +101,7 @@ class Addresses(unittest.TestCase):
             run = ask(sim, "port=9000", "job_name=tpu_worker")
             self.assertEqual(run.cluster(), {"tpu_worker": ["[fd20::7]:9000"]})
             self.assertEqual(run.answer["master"], "grpc://[fd20::7]:9000")
+            self.assertEqual(ask(sim, "rpc_layer=''").answer["master"], "[fd20::7]:8470")
         with world(tpu()) as sim:
             run = ask(sim, "address=external")
             self.assertEqual(run.code, 10, run)

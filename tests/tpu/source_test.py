@@ -176,6 +176,18 @@ class Gke(unittest.TestCase):
 
 
 class Place(unittest.TestCase):
+    def test_a_private_endpoint_may_have_a_path(self):
+        with world(tpu()) as sim:
+            ask(sim, f"endpoint={sim.ready['url']}/psc/tpu/")
+            self.assertEqual(sim.requests()[0]["path"], f"/psc/tpu/v2/projects/orchard/locations/{ZONE}/nodes/plum")
+
+    def test_a_token_has_the_one_scope_that_the_api_takes(self):
+        with world(tpu("  machine: {tpu: plum}\n")) as sim:
+            run = ask(sim, key=None, env=metadata(sim))
+            self.assertEqual(run.code, 0, run)
+            self.assertEqual([one["query"] for one in sim.requests() if one["path"].endswith("/token")],
+                             ["scopes=https://www.googleapis.com/auth/cloud-platform"])
+
     def test_a_discovery_document_says_where_the_api_is(self):
         with world(tpu()) as sim:
             url = sim.ready["url"] + "/$discovery/rest?version={apiVersion}"
