@@ -193,6 +193,21 @@ TEST_CASE("the error of a group's last attempt is cut to a length, but never wit
   CHECK(page->members[0].error == "X: " + message.substr(0, 199));
 }
 
+TEST_CASE("an instance that may be taken back says so, and a group's member how healthy it is") {
+  CHECK(one(R"("scheduling": {"provisioningModel": "SPOT"})").provisioning == "SPOT");
+  CHECK(one(R"("scheduling": {"provisioningModel": "STANDARD"})").provisioning.empty());
+  CHECK(instance_fields({}).find("scheduling/provisioningModel") != std::string::npos);
+  const auto page = read_group(
+      padded(
+          R"({"managedInstances": [{"instance": "projects/p/zones/z/instances/w-0", "version": {"instanceTemplate": "global/t-1"}, "instanceHealth": [{"detailedHealthState": "UNHEALTHY"}]}]})"),
+      true);
+  REQUIRE(page);
+  const auto members = join(page->members, {running("w-0")}, {});
+  REQUIRE(members);
+  CHECK(members->members[0].health == "UNHEALTHY");
+  CHECK(members->members[0].template_name == "t-1");
+}
+
 TEST_CASE("a group expects all that it lists but those that leave") {
   const auto members = join({member("a"), member("b", "DELETING"), member("c", "ABANDONING"),
                              member("d", "CREATING", "")},

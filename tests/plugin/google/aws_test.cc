@@ -137,6 +137,20 @@ TEST_CASE("where the variables say region and keys, no metadata service is asked
   CHECK(said(answer, "x-amz-security-token") == "variable-session");
 }
 
+TEST_CASE("a host with FIPS is of the same service") {
+  std::string content = file("");
+  content.replace(content.find("https://sts.{region}"), 12, "https://sts-fips.");
+  World world = world_of(content);
+  world.variables = {{"GOOGLE_APPLICATION_CREDENTIALS", "/key.json"},
+                     {"AWS_REGION", "us-east-1"},
+                     {"AWS_ACCESS_KEY_ID", "AKIA1"},
+                     {"AWS_SECRET_ACCESS_KEY", "variable-key"}};
+  const Answer answer = ask("google_token", "{}", world);
+  REQUIRE_MESSAGE(answer.code == MUSTER_OK, answer.message);
+  CHECK(said(answer, "host") == "sts-fips.us-east-1.amazonaws.com");
+  CHECK(said(answer, "Authorization").find("/us-east-1/sts/aws4_request,") != std::string::npos);
+}
+
 TEST_CASE("what AWS lacks is told with what would say it") {
   const auto message = [](const World& world) { return ask("google_token", "{}", world).message; };
   CHECK(message(world_of(file(""))).find("neither AWS_REGION nor its 'region_url'") !=

@@ -134,6 +134,9 @@ TEST_CASE(
   const Answer answer = ask_google(world);
   REQUIRE_MESSAGE(answer.code == MUSTER_OK, answer.message);
   CHECK(answer.requests[1].headers.at("x-goog-user-project") == "env-payer");
+  CHECK(ask_google(world, R"({"quota_project": "mine"})")
+            .requests[1]
+            .headers.at("x-goog-user-project") == "mine");
 }
 
 TEST_CASE("a variable that names no file, or a file that is none, ends the search") {
@@ -256,6 +259,9 @@ TEST_CASE(
   answers = ask_in_turn("google_token", "{}", {world, world, later});
   CHECK(asked(answers, "/token") == 2);
   CHECK(asked(answers, "universe-domain") == 1);
+  answers = {ask_google(world, R"({"universe_domain": "apis.other.example"})")};
+  CHECK(asked(answers, "/token") == 1);
+  CHECK(asked(answers, "universe-domain") == 0);
 }
 
 TEST_CASE("a VM without a service account is told so") {
