@@ -19,6 +19,8 @@ using support::quote;
 constexpr uint64_t kPageMaximum = uint64_t{512} << 20;
 constexpr int kPagedAttempts = 3;
 constexpr int kPageAttempts = 3;  // at one page whose connection breaks
+// Pods that a list has room for before it grows: pages of memory that nobody has touched cost nothing.
+constexpr size_t kRoom = 1 << 15;
 
 class Lister {
  public:
@@ -55,6 +57,7 @@ class Lister {
 
   sdk::Result<PodList> pages(bool paged, bool& expired) {
     PodList pods;
+    pods.pods.reserve(kRoom);
     PodListStream stream(reader_, wanted_, pods);
     auto status = read_pages(paged, expired, stream);
     // What was wrong with a page comes before what was wrong with the one after it.

@@ -72,6 +72,9 @@ class Ranking {
   void gather(const SelectedPods& selected) {
     std::unordered_set<std::string> seen, ended, owners;
     const bool several = selected.size() > 1;  // one list has each pod once
+    size_t all = 0;
+    for (const Pods* pods : selected) all += pods->size();
+    candidates_.reserve(all);
     for (size_t selector = 0; selector < selected.size(); ++selector) {
       for (const Pod& pod : *selected[selector]) {
         if (several && !seen.insert(full_name(pod)).second) continue;
@@ -82,6 +85,8 @@ class Ranking {
           continue;
         }
         candidates_.push_back({&pod, selector});
+        any_index_ = any_index_ || pod.index >= 0;
+        any_failed_ = any_failed_ || pod.phase == Phase::kFailed;
       }
     }
     if (ended.empty()) return;
@@ -95,6 +100,7 @@ class Ranking {
   }
 
   void replace() {
+    if (!any_index_) return;
     std::unordered_map<PlaceKey, const Pod*, PlaceHash> best;
     size_t indexed = 0;
     for (const Candidate& candidate : candidates_) {
@@ -122,6 +128,7 @@ class Ranking {
   // Without indices nothing says who replaces whom. A controller makes one new pod for each that failed, after it did: so each
   // newer pod of the same owner takes the place of one.
   void replace_failed() {
+    if (!any_failed_) return;
     std::unordered_map<std::string, std::vector<const Pod*>> failed, others;
     const auto is_owned = [](const Pod& pod) { return pod.index < 0 && !pod.owner.empty(); };
     for (const Candidate& candidate : candidates_) {
@@ -195,11 +202,15 @@ class Ranking {
   }
 
   void add(const Pod& pod, int64_t index) {
-    members_.members.push_back({&pod, index, why_missing(pod, judge_), {}});
+    Member& member = members_.members.emplace_back();
+    member.pod = &pod;
+    member.index = index;
+    if (!is_task(pod, judge_)) member.missing = why_missing(pod, judge_);
   }
 
   const Judge& judge_;
   std::vector<Candidate> candidates_;
+  bool any_index_ = false, any_failed_ = false;  // of the candidates
   Members members_;
 };
 

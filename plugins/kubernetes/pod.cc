@@ -47,11 +47,27 @@ Device device_of(std::string_view resource) {
   return kDeviceCount;
 }
 
+// As inet_pton has it: four numbers up to 255, without leading zeros.
+bool is_ipv4(std::string_view text) {
+  int dots = 0, number = -1;  // -1: no digit of it came yet
+  for (const char c : text) {
+    if (c == '.') {
+      if (number < 0 || ++dots > 3) return false;
+      number = -1;
+    } else {
+      if (c < '0' || c > '9' || number == 0) return false;
+      number = std::max(number, 0) * 10 + (c - '0');
+      if (number > 255) return false;
+    }
+  }
+  return dots == 3 && number >= 0;
+}
+
 bool is_ip(std::string_view view) {
+  if (is_ipv4(view)) return true;
   const std::string text(view);
-  in6_addr address;  // large enough for both
-  return inet_pton(AF_INET, text.c_str(), &address) == 1 ||
-         inet_pton(AF_INET6, text.c_str(), &address) == 1;
+  in6_addr address;
+  return inet_pton(AF_INET6, text.c_str(), &address) == 1;
 }
 
 std::string with_message(std::string_view reason, std::string_view message) {

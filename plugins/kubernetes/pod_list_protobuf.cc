@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
-#include <protozero/pbf_reader.hpp>
-#include <protozero/varint.hpp>
 #include <vector>
 
 #include "plugins/support/text.h"
@@ -15,37 +13,74 @@
 namespace muster::kubernetes {
 namespace {
 
-using protozero::pbf_reader;
-using protozero::pbf_wire_type;
-
 struct Misread : std::exception {
   explicit Misread(const char* words) : words(words) {}
   const char* what() const noexcept override { return words; }
   const char* words;
 };
 
-void expect(const pbf_reader& field, pbf_wire_type type) {
-  if (!field.has_wire_type(type)) throw Misread("a field is of another type than Kubernetes has");
+enum class Type : uint8_t { kVarint = 0, kFixed64 = 1, kDelimited = 2, kFixed32 = 5 };
+
+constexpr std::ptrdiff_t kVarintMaximum = 10;  // bytes
+
+// A number of seven bits a byte, least first, taken off the front; false, and nothing taken, when it does not end there.
+bool take_varint(const char*& at, const char* end, uint64_t& out) {
+  if (at != end && static_cast<signed char>(*at) >= 0) {
+    out = static_cast<unsigned char>(*at++);
+    return true;
+  }
+  uint64_t value = 0;
+  const char* byte = at;
+  for (unsigned shift = 0; byte != end && byte - at < kVarintMaximum; shift += 7) {
+    const auto bits = static_cast<unsigned char>(*byte++);
+    value |= uint64_t{bits & 0x7fU} << shift;
+    if (bits < 0x80) {
+      at = byte;
+      out = value;
+      return true;
+    }
+  }
+  return false;
 }
 
-std::string_view bytes_of(pbf_reader& field) {
-  expect(field, pbf_wire_type::length_delimited);
-  const auto view = field.get_view();
-  return {view.data(), view.size()};
+// One field of a message.
+struct Field {
+  uint32_t number = 0;
+  Type type = Type::kVarint;
+  uint64_t value = 0;      // of a varint
+  std::string_view bytes;  // of a delimited one
+};
+
+bool is_number(uint64_t number) { return number != 0 && number < uint64_t{1} << 29; }
+
+[[noreturn]] void misread(const char* words) { throw Misread(words); }
+
+void expect(const Field& field, Type type) {
+  if (field.type != type) misread("a field is of another type than Kubernetes has");
+}
+
+std::string_view bytes_of(const Field& field) {
+  expect(field, Type::kDelimited);
+  return field.bytes;
 }
 
 // Almost every text is; a longer one is looked at faster by others.
 bool is_short_ascii(std::string_view text) {
   if (text.size() > 64) return false;
-  unsigned char wrong = 0;
-  for (const char c : text)
-    wrong |= static_cast<unsigned char>(static_cast<signed char>(c) <=
-                                        0);  // NUL, and bytes from 0x80 on
-  return wrong == 0;
+  constexpr uint64_t kHigh = 0x8080808080808080, kOnes = 0x0101010101010101;
+  uint64_t eight = 0, wrong = 0;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (; end - at >= 8; at += 8) {
+    std::memcpy(&eight, at, 8);
+    wrong |= eight | (eight - kOnes);  // of ASCII only a NUL borrows
+  }
+  for (; at != end; ++at) wrong |= static_cast<signed char>(*at) <= 0 ? kHigh : 0;
+  return (wrong & kHigh) == 0;
 }
 
 // No name, address or reason has a NUL in it or is no UTF-8, and none may cross so (MP-4).
-std::string_view text_of(pbf_reader& field) {
+std::string_view text_of(const Field& field) {
   const std::string_view text = bytes_of(field);
   if (is_short_ascii(text)) return text;
   if (std::memchr(text.data(), 0, text.size()) != nullptr ||
@@ -54,37 +89,63 @@ std::string_view text_of(pbf_reader& field) {
   return text;
 }
 
-int64_t number_of(pbf_reader& field) {
-  expect(field, pbf_wire_type::varint);
-  return field.get_int64();
+int64_t number_of(const Field& field) {
+  expect(field, Type::kVarint);
+  return static_cast<int64_t>(field.value);
 }
 
-// Calls `take(number, field)` for each field of a message; it reads the field, or says that it does not look at it.
+// Calls `take(number, field)` for each field of a message.
 template <typename Take>
 void each_field(std::string_view message, const Take& take) {
-  pbf_reader field(message.data(), message.size());
-  while (field.next())
-    if (!take(field.tag(), field)) field.skip();
+  const char* at = message.data();
+  const char* const end = at + message.size();
+  while (at != end) {
+    uint64_t key = 0, value = 0;
+    if (!take_varint(at, end, key) || !is_number(key >> 3U)) misread("a field has no number");
+    Field field;
+    field.number = static_cast<uint32_t>(key >> 3U);
+    field.type = static_cast<Type>(key & 7U);
+    switch (field.type) {
+      case Type::kDelimited:
+        if (!take_varint(at, end, value) || value > static_cast<uint64_t>(end - at))
+          misread("a field is longer than the message it is in");
+        field.bytes = {at, value};
+        at += value;
+        break;
+      case Type::kVarint:
+        if (!take_varint(at, end, field.value)) misread("a number does not end");
+        break;
+      case Type::kFixed64:
+      case Type::kFixed32: {
+        const std::ptrdiff_t size = field.type == Type::kFixed64 ? 8 : 4;
+        if (end - at < size) misread("a field is longer than the message it is in");
+        at += size;
+        break;
+      }
+      default: misread("a field is of no type that there is");
+    }
+    take(field.number, field);
+  }
 }
 
 // An entry of a map of texts.
 struct Entry {
   std::string_view key, value;
 };
-Entry entry_of(pbf_reader& map) {
+Entry entry_of(const Field& map) {
   Entry entry;
-  each_field(bytes_of(map), [&](uint32_t number, pbf_reader& field) {
-    if (number == 1) return entry.key = text_of(field), true;
-    return number == 2 && (entry.value = text_of(field), true);
+  each_field(bytes_of(map), [&](uint32_t number, const Field& field) {
+    if (number == 1) entry.key = text_of(field);
+    if (number == 2) entry.value = text_of(field);
   });
   return entry;
 }
 
 // 0 for a Time without seconds, which is none.
-int64_t time_of(pbf_reader& time) {
+int64_t time_of(const Field& time) {
   int64_t seconds = 0;
-  each_field(bytes_of(time), [&](uint32_t number, pbf_reader& field) {
-    return number == 1 && (seconds = number_of(field), true);
+  each_field(bytes_of(time), [&](uint32_t number, const Field& field) {
+    if (number == 1) seconds = number_of(field);
   });
   return seconds;
 }
@@ -96,39 +157,39 @@ class PodReader {
       : wanted_(wanted), list_(list), texts_(list.texts), pod_(pod) {}
 
   void read(std::string_view message) {
-    each_field(message, [&](uint32_t number, pbf_reader& field) {
+    each_field(message, [&](uint32_t number, const Field& field) {
       switch (number) {
-        case 1: return read_metadata(bytes_of(field)), true;
-        case 2: return read_spec(bytes_of(field)), true;
-        case 3: return read_status(bytes_of(field)), true;
-        default: return false;
+        case 1: read_metadata(bytes_of(field)); break;
+        case 2: read_spec(bytes_of(field)); break;
+        case 3: read_status(bytes_of(field)); break;
+        default: break;
       }
     });
   }
 
  private:
   void read_metadata(std::string_view message) {
-    each_field(message, [&](uint32_t number, pbf_reader& field) {
+    each_field(message, [&](uint32_t number, const Field& field) {
       switch (number) {
-        case 1: return pod_.name = texts_.add(text_of(field)), true;
-        case 3: return pod_.name_space = texts_.shared(text_of(field)), true;
-        case 5: return pod_.uid = texts_.add(text_of(field)), true;
-        case 8: return pod_.created = time_of(field), true;
-        case 9: return pod_.deleted = time_of(field), true;
-        case 11: return read_label(field), true;
-        case 12: return read_annotation(field), true;
-        case 13: return read_owner(bytes_of(field)), true;
-        default: return false;
+        case 1: pod_.name = texts_.add(text_of(field)); break;
+        case 3: pod_.name_space = texts_.shared(text_of(field)); break;
+        case 5: pod_.uid = texts_.add(text_of(field)); break;
+        case 8: pod_.created = time_of(field); break;
+        case 9: pod_.deleted = time_of(field); break;
+        case 11: read_label(field); break;
+        case 12: read_annotation(field); break;
+        case 13: read_owner(bytes_of(field)); break;
+        default: break;
       }
     });
   }
 
-  void read_label(pbf_reader& field) {
+  void read_label(const Field& field) {
     const Entry entry = entry_of(field);
     take_label(pod_, texts_, entry.key, entry.value);
   }
 
-  void read_annotation(pbf_reader& field) {
+  void read_annotation(const Field& field) {
     const Entry entry = entry_of(field);
     take_label(pod_, texts_, entry.key, entry.value);
     for (size_t n = 0; n < wanted_.annotations.size(); ++n) {
@@ -142,13 +203,13 @@ class PodReader {
   void read_owner(std::string_view message) {
     std::string_view kind, name, uid;
     bool controller = false;
-    each_field(message, [&](uint32_t number, pbf_reader& field) {
+    each_field(message, [&](uint32_t number, const Field& field) {
       switch (number) {
-        case 1: return kind = text_of(field), true;
-        case 3: return name = text_of(field), true;
-        case 4: return uid = text_of(field), true;
-        case 6: return controller = number_of(field) != 0, true;
-        default: return false;
+        case 1: kind = text_of(field); break;
+        case 3: name = text_of(field); break;
+        case 4: uid = text_of(field); break;
+        case 6: controller = number_of(field) != 0; break;
+        default: break;
       }
     });
     if (!controller) return;
@@ -158,15 +219,15 @@ class PodReader {
   }
 
   void read_spec(std::string_view message) {
-    each_field(message, [&](uint32_t number, pbf_reader& field) {
+    each_field(message, [&](uint32_t number, const Field& field) {
       switch (number) {
-        case 2: return read_container(bytes_of(field)), true;
-        case 7: return read_node_label(field), true;
-        case 10: return pod_.node = texts_.shared(text_of(field)), true;
-        case 11: return pod_.host_network = number_of(field) != 0, true;
-        case 16: return pod_.hostname = texts_.add(text_of(field)), true;
-        case 17: return pod_.subdomain = texts_.shared(text_of(field)), true;
-        default: return false;
+        case 2: read_container(bytes_of(field)); break;
+        case 7: read_node_label(field); break;
+        case 10: pod_.node = texts_.shared(text_of(field)); break;
+        case 11: pod_.host_network = number_of(field) != 0; break;
+        case 16: pod_.hostname = texts_.add(text_of(field)); break;
+        case 17: pod_.subdomain = texts_.shared(text_of(field)); break;
+        default: break;
       }
     });
     if (ports_.empty()) return;
@@ -176,27 +237,27 @@ class PodReader {
     pod_.port_count = static_cast<uint16_t>(ports_.size());
   }
 
-  void read_node_label(pbf_reader& field) {
+  void read_node_label(const Field& field) {
     const Entry entry = entry_of(field);
     take_node_label(pod_, texts_, entry.key, entry.value);
   }
 
   void read_container(std::string_view message) {
-    each_field(message, [&](uint32_t number, pbf_reader& field) {
-      if (number == 6 && wanted_.ports) return read_port(bytes_of(field)), true;
-      return number == 8 && (read_resources(bytes_of(field)), true);
+    each_field(message, [&](uint32_t number, const Field& field) {
+      if (number == 6 && wanted_.ports) read_port(bytes_of(field));
+      if (number == 8) read_resources(bytes_of(field));
     });
   }
 
   void read_port(std::string_view message) {
     std::string_view name;
     int64_t number = 0, host = 0;
-    each_field(message, [&](uint32_t part, pbf_reader& field) {
+    each_field(message, [&](uint32_t part, const Field& field) {
       switch (part) {
-        case 1: return name = text_of(field), true;
-        case 2: return host = number_of(field), true;
-        case 3: return number = number_of(field), true;
-        default: return false;
+        case 1: name = text_of(field); break;
+        case 2: host = number_of(field); break;
+        case 3: number = number_of(field); break;
+        default: break;
       }
     });
     if (number < 1 || number > 65535 || host < 0 || host > 65535)
@@ -207,20 +268,19 @@ class PodReader {
 
   void read_resources(std::string_view message) {
     constexpr uint32_t kLimits = 1;
-    each_field(message, [&](uint32_t number, pbf_reader& limits) {
-      return number == kLimits && (read_limit(bytes_of(limits)), true);
+    each_field(message, [&](uint32_t number, const Field& limits) {
+      if (number == kLimits) read_limit(bytes_of(limits));
     });
   }
 
   void read_limit(std::string_view message) {
     std::string_view resource, quantity;
-    each_field(message, [&](uint32_t number, pbf_reader& field) {
-      if (number == 1) return resource = text_of(field), true;
-      if (number != 2) return false;
-      each_field(bytes_of(field), [&](uint32_t inside, pbf_reader& text) {
-        return inside == 1 && (quantity = text_of(text), true);
+    each_field(message, [&](uint32_t number, const Field& field) {
+      if (number == 1) resource = text_of(field);
+      if (number != 2) return;
+      each_field(bytes_of(field), [&](uint32_t inside, const Field& text) {
+        if (inside == 1) quantity = text_of(text);
       });
-      return true;
     });
     if (!is_device(resource)) return;
     if (const auto count = support::parse_digits(quantity, 1000000))
@@ -228,19 +288,19 @@ class PodReader {
   }
 
   void read_status(std::string_view message) {
-    each_field(message, [&](uint32_t number, pbf_reader& field) {
+    each_field(message, [&](uint32_t number, const Field& field) {
       switch (number) {
-        case 1: return pod_.phase = parse_phase(text_of(field)), true;
-        case 2: return read_condition(bytes_of(field)), true;
-        case 3: return add_trouble(text_of(field), &Trouble::message), true;
-        case 4: return add_trouble(text_of(field), &Trouble::reason), true;
-        case 5: return pod_.host_ip = texts_.shared(text_of(field)), true;
-        case 6: return pod_.ip = texts_.add(text_of(field)), true;
+        case 1: pod_.phase = parse_phase(text_of(field)); break;
+        case 2: read_condition(bytes_of(field)); break;
+        case 3: add_trouble(text_of(field), &Trouble::message); break;
+        case 4: add_trouble(text_of(field), &Trouble::reason); break;
+        case 5: pod_.host_ip = texts_.shared(text_of(field)); break;
+        case 6: pod_.ip = texts_.add(text_of(field)); break;
         case 8:
-        case 10: return read_container_status(bytes_of(field)), true;
-        case 12: return read_ip(bytes_of(field), pod_.ip, pod_.second_ip), true;
-        case 16: return read_ip(bytes_of(field), pod_.host_ip, pod_.second_host_ip), true;
-        default: return false;
+        case 10: read_container_status(bytes_of(field)); break;
+        case 12: read_ip(bytes_of(field), pod_.ip, pod_.second_ip); break;
+        case 16: read_ip(bytes_of(field), pod_.host_ip, pod_.second_host_ip); break;
+        default: break;
       }
     });
   }
@@ -250,52 +310,51 @@ class PodReader {
   }
 
   void read_ip(std::string_view message, Text& first, Text& second) {
-    each_field(message, [&](uint32_t number, pbf_reader& field) {
-      return number == 1 && (take_ip(first, second, texts_, text_of(field)), true);
+    each_field(message, [&](uint32_t number, const Field& field) {
+      if (number == 1) take_ip(first, second, texts_, text_of(field));
     });
   }
 
   void read_condition(std::string_view message) {
     std::string_view type, status, reason, words;
-    each_field(message, [&](uint32_t number, pbf_reader& field) {
+    each_field(message, [&](uint32_t number, const Field& field) {
       switch (number) {
-        case 1: return type = text_of(field), true;
-        case 2: return status = text_of(field), true;
-        case 5: return reason = text_of(field), true;
-        case 6: return words = text_of(field), true;
-        default: return false;
+        case 1: type = text_of(field); break;
+        case 2: status = text_of(field); break;
+        case 5: reason = text_of(field); break;
+        case 6: words = text_of(field); break;
+        default: break;
       }
     });
     take_condition(pod_, list_, type, status, reason, words);
   }
 
   void read_container_status(std::string_view message) {
-    each_field(message, [&](uint32_t number, pbf_reader& field) {
+    each_field(message, [&](uint32_t number, const Field& field) {
       switch (number) {
-        case 2: return read_state(bytes_of(field), false), true;
-        case 3: return read_state(bytes_of(field), true), true;
-        case 5: return take_restarts(pod_, number_of(field)), true;
-        default: return false;
+        case 2: read_state(bytes_of(field), false); break;
+        case 3: read_state(bytes_of(field), true); break;
+        case 5: take_restarts(pod_, number_of(field)); break;
+        default: break;
       }
     });
   }
 
   void read_state(std::string_view message, bool of_the_run_before) {
-    each_field(message, [&](uint32_t kind, pbf_reader& state) {
+    each_field(message, [&](uint32_t kind, const Field& state) {
       const bool waiting = kind == 1, terminated = kind == 3;
-      if (!waiting && !terminated) return false;
+      if (!waiting && !terminated) return;
       std::string_view reason, words;
       int64_t exit_code = 0, finished = 0;
-      each_field(bytes_of(state), [&](uint32_t number, pbf_reader& field) {
-        if (number == (waiting ? 1U : 3U)) return reason = text_of(field), true;
-        if (number == (waiting ? 2U : 4U)) return words = text_of(field), true;
-        if (terminated && number == 6) return finished = time_of(field), true;
-        return terminated && number == 1 && (exit_code = number_of(field), true);
+      each_field(bytes_of(state), [&](uint32_t number, const Field& field) {
+        if (number == (waiting ? 1U : 3U)) reason = text_of(field);
+        if (number == (waiting ? 2U : 4U)) words = text_of(field);
+        if (terminated && number == 6) finished = time_of(field);
+        if (terminated && number == 1) exit_code = number_of(field);
       });
       if (waiting) take_waiting(pod_, list_, reason, words);
       if (terminated) take_terminated(pod_, list_, reason, exit_code, of_the_run_before);
       if (terminated && !of_the_run_before) take_finished(pod_, finished);
-      return true;
     });
   }
 
@@ -309,8 +368,8 @@ class PodReader {
 
 std::string kind_of(std::string_view type_meta) {
   std::string kind;
-  each_field(type_meta, [&](uint32_t number, pbf_reader& field) {
-    return number == 2 && (kind = text_of(field), true);
+  each_field(type_meta, [&](uint32_t number, const Field& field) {
+    if (number == 2) kind = text_of(field);
   });
   return kind;
 }
@@ -318,7 +377,7 @@ std::string kind_of(std::string_view type_meta) {
 // The head of a field: its number, and how long its value is or, with type varint, what it is.
 struct Head {
   uint64_t number = 0;
-  pbf_wire_type type = pbf_wire_type::unknown;
+  Type type = Type::kVarint;
   uint64_t value = 0;
   size_t size = 0;  // of the head
 };
@@ -327,17 +386,16 @@ struct Head {
 std::optional<Head> read_head(std::string_view bytes) {
   const char* at = bytes.data();
   const char* const end = at + bytes.size();
-  try {
-    Head head;
-    const uint64_t key = protozero::decode_varint(&at, end);
-    head.number = key >> 3U;
-    head.type = static_cast<pbf_wire_type>(key & 7U);
-    head.value = protozero::decode_varint(&at, end);
-    head.size = static_cast<size_t>(at - bytes.data());
-    return head;
-  } catch (const protozero::end_of_buffer_exception&) {
+  Head head;
+  uint64_t key = 0;
+  if (!take_varint(at, end, key) || !take_varint(at, end, head.value)) {
+    if (end - at >= kVarintMaximum) misread("a number does not end");
     return std::nullopt;
   }
+  head.number = key >> 3U;
+  head.type = static_cast<Type>(key & 7U);
+  head.size = static_cast<size_t>(at - bytes.data());
+  return head;
 }
 
 constexpr uint64_t kTypeMeta = 1, kRaw = 2, kContentEncoding = 3;
@@ -364,9 +422,7 @@ std::optional<size_t> ProtobufPodReader::take(std::string_view bytes, const Want
       if (!taken) break;
       bytes.remove_prefix(*taken);
     }
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const std::exception& error) {  // protozero's and ours
+  } catch (const Misread& error) {
     why_ = fmt::format("{} (after {} pods)", error.what(), list.pods.size());
   }
   if (!why_.empty()) return std::nullopt;
@@ -384,9 +440,9 @@ std::optional<size_t> ProtobufPodReader::take_field(std::string_view bytes, cons
     return std::nullopt;
   }
   if (head->number == 0 || head->number >= (1U << 29U)) throw Misread("a field has no number");
-  const bool delimited = head->type == pbf_wire_type::length_delimited;
+  const bool delimited = head->type == Type::kDelimited;
   // The envelope and the list have no numbers of a fixed size; a varint was read with its head.
-  if (!delimited && head->type != pbf_wire_type::varint)
+  if (!delimited && head->type != Type::kVarint)
     throw Misread("a field is of another type than Kubernetes has");
   const uint64_t value_size = delimited ? head->value : 0;
   if (in_list && (head->size > left_ || value_size > left_ - head->size))
@@ -426,9 +482,9 @@ void ProtobufPodReader::take_list_field(uint64_t number, std::string_view value,
                                         const Wanted& wanted, PodList& list) {
   constexpr uint32_t kResourceVersion = 2, kContinue = 3;
   if (number == kListMeta) {
-    each_field(value, [&](uint32_t inside, pbf_reader& field) {
-      if (inside == kResourceVersion) return list.version = text_of(field), true;
-      return inside == kContinue && (next_ = text_of(field), true);
+    each_field(value, [&](uint32_t inside, const Field& field) {
+      if (inside == kResourceVersion) list.version = text_of(field);
+      if (inside == kContinue) next_ = text_of(field);
     });
   } else if (number == kItems) {
     Pod& pod = list.pods.emplace_back();
@@ -450,19 +506,15 @@ ApiStatus read_protobuf_status(std::string_view body) {
   ApiStatus status;
   std::string kind;
   try {
-    each_field(body, [&](uint32_t number, pbf_reader& field) {
-      if (number == kTypeMeta) return kind = kind_of(bytes_of(field)), true;
-      if (number != kRaw) return false;
-      each_field(bytes_of(field), [&](uint32_t inside, pbf_reader& text) {
-        if (inside == 3) return status.message = text_of(text), true;
-        if (inside == 4) return status.reason = text_of(text), true;
-        return false;
+    each_field(body, [&](uint32_t number, const Field& field) {
+      if (number == kTypeMeta) kind = kind_of(bytes_of(field));
+      if (number != kRaw) return;
+      each_field(bytes_of(field), [&](uint32_t inside, const Field& text) {
+        if (inside == 3) status.message = text_of(text);
+        if (inside == 4) status.reason = text_of(text);
       });
-      return true;
     });
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const std::exception&) {
+  } catch (const Misread&) {
     return {};
   }
   if (kind != "Status") return {};

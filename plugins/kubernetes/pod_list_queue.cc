@@ -8,6 +8,8 @@ namespace muster::kubernetes {
 namespace {
 
 constexpr size_t kWorthIt = 64 << 10;  // a smaller part is read sooner than it is handed over
+// Waking a thread costs both sides, so it is done for several parts at once, but at the end of a page: so many are worth it.
+constexpr size_t kWorthWaking = 4;
 
 // Whether somebody waits for what comes of it.
 bool is_awaited(const PagePart& part) { return part.last && part.next.empty(); }
@@ -46,7 +48,7 @@ sdk::Result<std::string> PartQueue::give(PagePart& part) {
     part.text.swap(spare_.back().text);
     spare_.pop_back();
   }
-  given_.notify_one();
+  if (waiting_.back().last || waiting_.size() >= kWorthWaking) given_.notify_one();
   if (!awaited) return std::string();
   wait_until_idle(lock);
   if (failed_) return *failed_;
@@ -67,6 +69,7 @@ void PartQueue::forget() {
 }
 
 void PartQueue::wait_until_idle(std::unique_lock<std::mutex>& lock) {
+  given_.notify_one();
   taken_.wait(lock, [&] { return (waiting_.empty() && !reading_) || failed_; });
 }
 
@@ -78,8 +81,9 @@ void PartQueue::run() {
     PagePart part = std::move(waiting_.front());
     waiting_.pop_front();
     reading_ = true;
+    const bool room = waiting_.size() + kWorthWaking <= kAhead;
     lock.unlock();
-    taken_.notify_one();
+    if (room) taken_.notify_one();
     sdk::Result<std::string> result = std::string();
     try {
       result = reader_.read(part);
@@ -96,7 +100,7 @@ void PartQueue::run() {
       failed_ = std::move(result).failure();
     }
     spare_.push_back(std::move(part));
-    taken_.notify_one();
+    if (waiting_.empty() || failed_) taken_.notify_one();
   }
 }
 

@@ -344,7 +344,7 @@ TEST_CASE("protobuf of another shape than Kubernetes' is refused with a reason")
   says(why(std::string("k8s\0", 4)), "no list");
   says(why(std::string("k8s\0\x12\x05\x12\xff\xff\xff\x7f", 11)), "longer than the list");
   says(why(std::string("k8s\0\x12\x0c\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 18)),
-       "varint too long");
+       "a number does not end");
   says(why(std::string("k8s\0\x12\x03\x15\x01\x01", 9)), "another type");
   says(why(std::string("k8s\0\x12\x02\x02\x01", 8)), "no number");
   says(why(envelope(std::string("\x10\x01", 2))), "another type");
