@@ -6,7 +6,7 @@
 
 namespace muster {
 
-Checked read_text(const char* text, uint64_t size, const char* what, std::string_view& out) {
+Checked read_any_text(const char* text, uint64_t size, const char* what, std::string_view& out) {
   out = {};
   if (text == nullptr) {
     if (size == 0 || size == MUSTER_NUL_TERMINATED) return {};

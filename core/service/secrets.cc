@@ -43,13 +43,14 @@ void Secrets::add(std::string_view text) {
 
   const std::lock_guard lock(mutex_);
   auto texts = std::make_shared<Texts>(*texts_);
-  std::vector<std::string>& all = texts->all;
+  Texts& all = *texts;
   for (std::string& form : forms) {
     if (std::find(all.begin(), all.end(), form) != all.end()) continue;
-    texts->beginnings.set(two_bytes(form.data()));
+    const size_t beginning = two_bytes(form.data());
+    beginnings_[beginning / 64].fetch_or(uint64_t{1} << beginning % 64, std::memory_order_relaxed);
     all.push_back(std::move(form));
   }
-  if (all.size() == texts_->all.size()) return;
+  if (all.size() == texts_->size()) return;
   std::stable_sort(all.begin(), all.end(),
                    [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
   shortest_.store(all.back().size(), std::memory_order_release);
@@ -65,16 +66,18 @@ std::shared_ptr<const Secrets::Texts> Secrets::texts() const {
 bool Secrets::may_be_in(std::string_view text) const {
   const size_t shortest = shortest_.load(std::memory_order_acquire);
   if (text.size() < shortest) return false;
-  const auto texts = this->texts();
-  for (size_t at = 0; at + shortest <= text.size(); ++at)
-    if (texts->beginnings.test(two_bytes(text.data() + at))) return true;
+  for (size_t at = 0; at + shortest <= text.size(); ++at) {
+    const size_t beginning = two_bytes(text.data() + at);
+    if ((beginnings_[beginning / 64].load(std::memory_order_relaxed) >> beginning % 64 & 1) != 0)
+      return true;
+  }
   return false;
 }
 
 std::string Secrets::redact(std::string_view text) const {
   if (!may_be_in(text)) return std::string(text);
   const auto known = texts();
-  const std::vector<std::string>& all = known->all;
+  const Texts& all = *known;
   constexpr size_t kNone = std::numeric_limits<size_t>::max();
   const auto find = [&](size_t secret, size_t from) {
     const std::string& needle = all[secret];

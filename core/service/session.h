@@ -1,8 +1,8 @@
 // Session: what all resolvers of one resolve share: the world they ask, secrets, log, recording.
 #pragma once
 
+#include <array>
 #include <atomic>
-#include <bitset>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -35,15 +35,14 @@ class Secrets {
   uint64_t additions() const { return additions_.load(std::memory_order_acquire); }
 
  private:
-  struct Texts {
-    std::vector<std::string> all;             // longest first, each once
-    std::bitset<size_t{1} << 16> beginnings;  // their first two bytes
-  };
+  using Texts = std::vector<std::string>;  // longest first, each once
   static constexpr size_t kNothing = std::numeric_limits<size_t>::max();
   std::shared_ptr<const Texts> texts() const;
 
   mutable std::mutex mutex_;
   std::shared_ptr<const Texts> texts_ = std::make_shared<const Texts>();
+  std::array<std::atomic<uint64_t>, 1024> beginnings_ =
+      {};  // a bit for each first two bytes of one
   std::atomic<size_t> shortest_ = kNothing;
   std::atomic<uint64_t> additions_ = 0;
 };

@@ -404,7 +404,8 @@ Result<Address> Address::parse_closely(std::string_view text) {
 }
 
 Result<Address> Address::from_host(std::string_view host, int64_t port) {
-  if (port >= 1 && port <= 65535 && !host.empty() && plain_host(host) == host.size()) {
+  if (port >= 1 && port <= 65535 && !host.empty() &&
+      (is_ipv4(host) || plain_host(host) == host.size())) {
     Address address;
     address.set(host, static_cast<uint16_t>(port), false, nullptr);
     return address;
