@@ -18,7 +18,7 @@ Checked read_any_text(const char* text, uint64_t size, const char* what, std::st
       return Refusal{"MP-4", fmt::format("{} is longer than {} bytes or does not end with NUL",
                                          what, kTextMaximum)};
   } else if (size > kTextMaximum) {
-    return Refusal{"MP-4", fmt::format("{} has {} bytes, more than {}", what, size, kTextMaximum)};
+    return Refusal{"MP-9", fmt::format("{} has {} bytes, more than {}", what, size, kTextMaximum)};
   }
   const std::string_view view(text, size);
   if (is_valid_text(view)) {

@@ -38,7 +38,7 @@ TEST_CASE("each nonsense is refused with its duty and the value") {
   CHECK(complaint([](Pushes& p) { return p.task("w", 0, "", string_view("a\0b:1", 5)); }) ==
         said("the address of a task has a NUL at byte 1: 'a\\x00b:1' (MP-4)"));
   CHECK(complaint([](Pushes& p) { return p.job(std::string(70'000, 'x')); }) ==
-        said("the name of a job has 70000 bytes, more than 65536 (MP-4)"));
+        said("the name of a job has 70000 bytes, more than 65536 (MP-9)"));
   CHECK(has(complaint([](Pushes& p) { return p.task("", 0, "", "a:1"); }), "(MP-5)"));
   CHECK(has(complaint([](Pushes& p) { return p.job("a\nb"); }), "(MP-5)"));
   CHECK(has(complaint([](Pushes& p) { return p.job(std::string(256, 'x')); }), "(MP-5)"));
