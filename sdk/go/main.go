@@ -124,8 +124,8 @@ func (c *connection) run(request *begun, resolver Resolver) {
 	panicked, err := guard(name, function)
 	if panicked != "" {
 		_ = c.push(kindMisbehaved, new(writer).text(1, "MP-13").text(2, panicked))
-	} else if over := call.Err(); over != nil && (err == nil || errors.Is(err, request.context.Err())) {
-		err = over // the backend has not looked, or says it in the context's words
+	} else if over := call.Err(); over != nil && !(request.state.refused.Load() == 0 && saysOver(err)) {
+		err = over // whatever the backend made of it
 	}
 	call.ended = true
 	if err != nil {
@@ -133,6 +133,12 @@ func (c *connection) run(request *begun, resolver Resolver) {
 	} else {
 		c.answer(request.id, nil, new(writer))
 	}
+}
+
+// saysOver says that an error of the call's end is one that a service told, in its words.
+func saysOver(err error) bool {
+	var known *Error
+	return errors.As(err, &known) && (known.Code == Cancelled || known.Code == DeadlineExceeded)
 }
 
 // functionOf is what a Run asks for, or nil.

@@ -8,6 +8,7 @@ import time
 import unittest
 
 from frames_core import Core, Refused
+from frames_proto import encode
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 COMMAND = json.loads(os.environ["PROBE_COMMAND"])
@@ -137,7 +138,8 @@ class Frames(unittest.TestCase):
         core.write_raw(b"\x08\x63\xc2\x3e\0")      # one with
         self.assertEqual(core.until(0x63, {})[0]["code"], 12)
         id = next(core.ids)
-        core.write_raw(b"\x08" + bytes((id,)) + b"\x2a\x08\x08\x01\xc2\x3e\x03abc")  # an unknown field of a Run
+        run = encode("Run", {"function": "RESOLVE", "deadline_ns": 2**62 - 1, "remaining_ns": 60 * 10**9}) + b"\xc2\x3e\x03abc"  # an unknown field
+        core.write_raw(b"\x08" + bytes((id,)) + b"\x2a" + bytes((len(run),)) + run)
         self.assertEqual(core.until(id, {})[0]["code"], 7)
 
     # ---- Calls

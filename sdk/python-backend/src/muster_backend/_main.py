@@ -91,10 +91,15 @@ def _run(connection: Connection, backend: Any, request: _frames.Run) -> None:
     more = {"permissions": (PermissionsRequest(request.principal, request.for_watch),), "plan": (request.members,)}
     failure: Optional[Failure] = None
     try:
-        function(call, *more.get(name, ()))
-        call.check()  # cancelled or refused, and the backend has not looked
-    except Failure as raised:
-        failure = raised if raised.code != Code.OK else Failure(Code.INTERNAL, raised.message)
+        try:
+            function(call, *more.get(name, ()))
+        except Failure as raised:
+            failure = raised if raised.code != Code.OK else Failure(Code.INTERNAL, raised.message)
+        # Cancelled or refused it is, whatever the backend made of it; a service may have told the end in words of its own.
+        if failure is None or failure.code not in (Code.CANCELLED, Code.DEADLINE_EXCEEDED) or call._state.refused:
+            call.check()
+    except Failure as over:
+        failure = over
     except Exception as error:
         traceback.print_exc()
         what = f"{name} failed: {_words(error)}"
