@@ -52,6 +52,21 @@ class Page(unittest.TestCase):
                                      input=PRELUDE[language] + text, text=True, capture_output=True, timeout=60)
                 self.assertEqual(run.returncode, 0, run.stderr)
 
+    def test_the_reference_has_every_function_of_every_header(self):
+        with open(os.path.join(SOURCE, "sdk", "README.md")) as page:
+            reference = page.read().split("## Reference\n")[1].split("\n## ")[0]
+        rows = [line.split("|") for line in reference.splitlines() if line.startswith("| ")]
+        for row in rows:
+            self.assertTrue(all(cell.strip() for cell in row[1:3]), row)
+        told = set(re.findall(r"[`>](\w+)`", "".join(row[1] for row in rows)))
+        declared = set()
+        for header in ("plugin.h", "http.h", "http_streams.h", "process.h"):
+            with open(os.path.join(INCLUDE, "muster", header)) as file:
+                declared |= set(re.findall(r"^  (?:const )?\w+ \*?\(\*(\w+)\)\(", file.read(), re.MULTILINE))
+        self.assertGreater(len(declared), 40)
+        self.assertEqual(declared - told, {"on_body"})  # one of the plugin's own, in a request
+        self.assertEqual(told - declared, {"muster_plugin_entry_v1"})
+
     def test_there_is_no_block_that_nobody_looks_at(self):
         for language, text in blocks():
             self.assertTrue(language in ("sh", *PRELUDE) or NAMED.match(text), text)
