@@ -3,32 +3,19 @@
 
     python3 bad_test.py MUSTER_CHECK SOURCE_ROOT "CC" "CXX"
 """
-import concurrent.futures
-import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
-CHECK, ROOT, CC, CXX = sys.argv[1], sys.argv[2], sys.argv[3].split(), sys.argv[4].split()
+from checking import Checking, record
+
+os.environ["MUSTER_CHECK"], ROOT, CC, CXX = sys.argv[1], sys.argv[2], sys.argv[3].split(), sys.argv[4].split()
 del sys.argv[1:]
 BAD = os.path.join(ROOT, "tests/check/plugins/bad.c")
-
-RECORDING = """\
-muster_recording: 1
-resolvers:
-  - path: ""
-    times: ["2026-01-31T12:00:00.123000000Z"]
-  - path: "cluster"
-    requests:
-      - method: "GET"
-        url: "http://roster.test/members"
-        status: 200
-        response: |-
-          ["10.0.0.1:8470", "10.0.0.2:8470", "10.0.0.3:8470"]
-"""
 
 # What is wrong with it, the test that finds it, the duty, and words of the finding.
 MISBEHAVIOURS = [
@@ -52,7 +39,16 @@ MISBEHAVIOURS = [
     ("HANGS_IN_DESTROY", "life.repeat", "MP-18", "destroy had not returned"),
     ("WAITS_IN_CREATE", "life.create", "MP-19", "create waited for 3"),
     ("MISSTATES_SIZE", "sink.answer", "MP-3", "struct_size of a muster_task_v1 is 20"),
+    ('CHANGES_TASK=task.name="\\xff",task.name_size=1', "sink.answer", "MP-4", "UTF-8"),
+    ('CHANGES_TASK=task.job="",task.job_size=0', "sink.answer", "MP-5", "job"),
+    ("CHANGES_TASK=task.index=-7", "sink.answer", "MP-6", "-7"),
     ("WRONG_ADDRESS", "sink.answer", "MP-7", "10.0.0.1"),
+    ("CHANGES_TASK=task.name_size=0", "sink.answer", "MP-8", "name"),
+    ("CHANGES_TASK=task.name=memset(calloc(1,70000),'x',69999),task.name_size=69999", "sink.answer", "MP-9", "65536"),
+    ("PUSHES_ON_A_THREAD", "sink.answer", "MP-15", "thread"),
+    ('PUSHES_FIRST=call->set_identity(call,&(muster_identity_v1){sizeof(muster_identity_v1),TEXT("worker"),99,TEXT(""),TEXT("so")})',
+     "sink.answer", "MP-20", "99"),
+    ('PUSHES_FIRST=call->set_expected(call,TEXT("worker"),-1)', "sink.answer", "MP-21", "-1"),
     ("OK_WITH_ERROR", "sink.answer", "MP-10", "half of it"),
     ("OK_AFTER_REFUSAL", "sink.refusal", "MP-10", "returned OK"),
     ("GOES_ON_AFTER_REFUSAL", "sink.refusal", "MP-10", "more were pushed"),
@@ -82,14 +78,12 @@ MISBEHAVIOURS = [
 ]
 
 
-class BadPlugins(unittest.TestCase):
+class BadPlugins(Checking, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.mkdtemp()
         cls.addClassCleanup(shutil.rmtree, cls.folder)
-        cls.recording = os.path.join(cls.folder, "roster.yaml")
-        with open(cls.recording, "w", encoding="utf-8") as file:
-            file.write(RECORDING)
+        cls.recording = record(cls.folder)
 
     def build(self, macros="", *more, name="libmuster-bad.so"):
         folder = tempfile.mkdtemp(dir=self.folder)
@@ -100,31 +94,33 @@ class BadPlugins(unittest.TestCase):
                        check=True, timeout=60)
         return file
 
-    def check(self, file, *arguments, status):
-        done = subprocess.run([CHECK, "--json", *arguments, file], stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True, timeout=300)
-        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
-        return [json.loads(line) for line in done.stdout.splitlines()]
-
     def finding(self, file, test, duty, words):
         results = self.check(file, "--recording", self.recording, "--include", test, status=1)
-        self.assertEqual(results[0], {"begin": test})
-        found = [f"{finding['duty']}: {finding['text']}" for finding in results[1]["findings"]]
-        self.assertTrue(any(one.startswith(duty + ": ") and words in one for one in found),
-                        f"{test} should say {duty} ... {words}; it said {found}")
+        self.assertFinds(results, test, duty, words)
 
     def test_each_misbehaviour_is_found_by_its_duty(self):
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            done = [(wrong, pool.submit(lambda w=wrong: self.finding(self.build(w[0]), *w[1:]))) for wrong in MISBEHAVIOURS]
-            for wrong, result in done:
-                with self.subTest(wrong[0], test=wrong[1]):
-                    result.result()
+        self.each(MISBEHAVIOURS, lambda macros, *rest: self.finding(self.build(macros), *rest))
+
+    def test_the_duties_say_which_tests_find_them_broken(self):
+        cases = ""
+        for name in ("bad_test.py", "program_test.py"):
+            with open(os.path.join(ROOT, "tests/check", name), encoding="utf-8") as file:
+                cases += file.read()
+        found = set(re.findall(r'"(\w+)\.\w+",\s*"(MP-\d+)"', cases))
+        with open(os.path.join(ROOT, "sdk/duties.md"), encoding="utf-8") as file:
+            rows = re.findall(r"^\| (MP-\d+) \|.*\| ([^|]+) \|$", file.read(), re.MULTILINE)
+        self.assertEqual([duty for duty, _ in rows], [f"MP-{n + 1}" for n in range(len(rows))])
+        self.assertEqual({(group, duty) for duty, cell in rows for group in re.findall(r"`(\w+)`", cell)}, found)
 
     def test_unique_symbols_are_found(self):
         unique = os.path.join(self.folder, "unique.o")
         subprocess.run([*CXX, "-c", "-fPIC", "-fgnu-unique", os.path.join(ROOT, "tests/check/plugins/unique.cc"), "-o", unique],
                        check=True, timeout=60)
         self.finding(self.build("", unique), "file.unique", "MP-1", "-fno-gnu-unique")
+
+    def test_an_exception_is_found(self):
+        throws = os.path.join(ROOT, "tests/check/plugins/throws.cc")
+        self.finding(self.build("THROWS", "-fexceptions", "-x", "c++", "-std=c++17", throws, "-lstdc++"), "sink.answer", "MP-13", "it slipped")
 
     def test_an_executable_stack_is_found(self):
         self.finding(self.build("", "-Wl,-z,execstack"), "file.stack", "MP-1", "executable stack")
@@ -146,9 +142,8 @@ class BadPlugins(unittest.TestCase):
     def test_a_plugin_that_keeps_every_duty_passes_every_test(self):
         file = self.build("ASKS")
         results = self.check(file, "--recording", self.recording, "--options", '{"token": "hush-hush"}', status=0)
-        names = {result["test"] for result in results if result.get("status") == "passed"}
-        listed = subprocess.run([CHECK, "--list", file], capture_output=True, text=True, check=True).stdout
-        self.assertEqual(names, {line.split()[0] for line in listed.splitlines()})
+        listed = subprocess.run([os.environ["MUSTER_CHECK"], "--list", file], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(self.named(results), {line.split()[0] for line in listed.splitlines()})
 
     def test_the_exit_status_says_what_was_wrong(self):
         file = self.build()

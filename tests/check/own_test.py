@@ -10,10 +10,12 @@ import sys
 import tempfile
 import unittest
 
+from checking import Checking
+
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "sim"))
 from sim_world import Sim  # noqa: E402
 
-CHECK, MUSTER, PLUGINS, SIM = (os.path.abspath(sys.argv.pop(1)) for _ in range(4))
+os.environ["MUSTER_CHECK"], MUSTER, PLUGINS, SIM = (os.path.abspath(sys.argv.pop(1)) for _ in range(4))
 
 PODS = """\
 tls: true
@@ -55,7 +57,7 @@ google:
 """
 
 
-class OwnPlugins(unittest.TestCase):
+class OwnPlugins(Checking, unittest.TestCase):
     def setUp(self):
         self.folder = self.enterContext(tempfile.TemporaryDirectory())
 
@@ -72,14 +74,8 @@ class OwnPlugins(unittest.TestCase):
     def passes(self, backend, options, env=None, asks=True, skipped=()):
         """Every test passes, or is one of the groups that are `skipped`."""
         recording = self.record(backend, options, env or {})
-        done = subprocess.run([CHECK, "--json", "--options", json.dumps(options), "--recording", recording,
-                               os.path.join(PLUGINS, f"libmuster-{backend}.so")],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=400)
-        results = [json.loads(line) for line in done.stdout.splitlines()]
-        wrong = [f"{result['test']}: {finding['duty']}: {finding['text']}"
-                 for result in results if "test" in result for finding in result["findings"]]
-        self.assertEqual(done.returncode, 0, "\n".join(wrong) + done.stderr)
-        left_out = {result["test"].split(".")[0] for result in results if result.get("status") == "skipped"}
+        results = self.check("--options", json.dumps(options), "--recording", recording, os.path.join(PLUGINS, f"libmuster-{backend}.so"))
+        left_out = {name.split(".")[0] for name in self.named(results, "skipped")}
         self.assertEqual(left_out, set(skipped))
 
     def test_static(self):

@@ -7,14 +7,14 @@ import sys
 import tempfile
 import unittest
 
-from roster_check import check_roster
+from roster_check import CheckedRoster
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SDK = os.path.join(os.path.dirname(os.path.dirname(HERE)), "sdk")
 FOLDERS = {"module": os.path.join(SDK, "go"), "template": os.path.join(SDK, "templates", "go"), "probe": os.path.join(HERE, "probe")}
 
 
-class Go(unittest.TestCase):
+class Go(CheckedRoster, unittest.TestCase):
     def setUp(self):
         temporary = tempfile.TemporaryDirectory(prefix="muster-sdk.")
         self.addCleanup(temporary.cleanup)
@@ -26,9 +26,9 @@ class Go(unittest.TestCase):
         self.assertEqual(run.returncode, 0, f"{' '.join(words)}:\n{run.stdout}")
         return run.stdout
 
-    def build(self, what):
+    def build(self, what, *words, **variables):
         program = os.path.join(self.folder, what)
-        self.call("go", "build", "-o", program, ".", cwd=FOLDERS[what])
+        self.call("go", "build", *words, "-o", program, ".", cwd=FOLDERS[what], **variables)
         return json.dumps([program])
 
     def test_everything_is_formatted_and_vetted(self):
@@ -57,6 +57,12 @@ class Go(unittest.TestCase):
     def test_it_speaks_the_frames(self):
         self.call(sys.executable, os.path.join(HERE, "frames_test.py"), PROBE_COMMAND=self.build("probe"), PROBE_BROKE="panic: seven")
 
+    @unittest.skipIf(shutil.which("cc") is None, "the race detector takes a C compiler")
+    def test_no_two_goroutines_of_it_race(self):
+        self.call("go", "test", "-race", "-count=1", ".", cwd=FOLDERS["module"], CGO_ENABLED="1")
+        probe = self.build("probe", "-race", CGO_ENABLED="1")
+        self.call(sys.executable, os.path.join(HERE, "frames_test.py"), PROBE_COMMAND=probe, PROBE_BROKE="panic: seven")
+
     def test_the_core_takes_it_for_a_backend(self):
         self.call(sys.executable, os.path.join(HERE, "core_test.py"), PROBE_COMMAND=self.build("probe"), PROBE_BROKE="panic: seven")
 
@@ -65,7 +71,7 @@ class Go(unittest.TestCase):
 
     def test_the_template_keeps_every_duty(self):
         (program,) = json.loads(self.build("template"))
-        check_roster(self, program, self.folder)
+        self.assertKeepsEveryDuty(program, self.folder)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import sys
 import tempfile
 import unittest
 
-from roster_check import check_roster
+from roster_check import CheckedRoster
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
@@ -16,7 +16,7 @@ SOURCE = os.path.dirname(os.path.dirname(HERE))
 BUILDERS = "/usr/lib/python3/dist-packages"
 
 
-class Python(unittest.TestCase):
+class Python(CheckedRoster, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         temporary = tempfile.TemporaryDirectory(prefix="muster-sdk.")
@@ -67,7 +67,7 @@ class Python(unittest.TestCase):
             "ROSTER_COMMAND": json.dumps([os.path.join(self.bin, "muster-backend-roster")])})
 
     def test_the_template_keeps_every_duty(self):
-        check_roster(self, os.path.join(self.bin, "muster-backend-roster"), self.folder)
+        self.assertKeepsEveryDuty(os.path.join(self.bin, "muster-backend-roster"), self.folder)
 
     def test_the_core_takes_it_for_a_backend(self):
         program = os.path.join(self.folder, "probe")

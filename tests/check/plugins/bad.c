@@ -198,6 +198,29 @@ static int32_t ask(muster_resolver *self, const muster_call_v1 *call, muster_err
 }
 #endif
 
+#if defined(THROWS)
+void throw_something(void); /* throws.cc */
+#endif
+
+#if defined(PUSHES_ON_A_THREAD)
+struct apart {
+  const muster_call_v1 *call;
+  const muster_task_v1 *task;
+  int32_t code;
+};
+static void *push_there(void *argument) {
+  struct apart *apart = argument;
+  apart->code = apart->call->add_task(apart->call, apart->task);
+  return NULL;
+}
+static int32_t push_apart(const muster_call_v1 *call, const muster_task_v1 *task) {
+  struct apart apart = {call, task, MUSTER_E_INTERNAL};
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, push_there, &apart) == 0) pthread_join(thread, NULL);
+  return apart.code;
+}
+#endif
+
 __attribute__((unused)) static int32_t push(const muster_call_v1 *call, const char *name,
                                             uint64_t name_size, const char *address,
                                             uint64_t address_size) {
@@ -206,6 +229,12 @@ __attribute__((unused)) static int32_t push(const muster_call_v1 *call, const ch
 #if defined(MISSTATES_SIZE)
   task.struct_size = 20;
 #endif
+#if defined(PUSHES_FIRST)
+  { /* what is wrong with another push */
+    const int32_t code = PUSHES_FIRST;
+    if (code != MUSTER_OK) return code;
+  }
+#endif
   task.job = "worker";
   task.job_size = 6;
   task.index = MUSTER_UNRANKED;
@@ -213,7 +242,14 @@ __attribute__((unused)) static int32_t push(const muster_call_v1 *call, const ch
   task.name_size = name_size;
   task.address = address;
   task.address_size = address_size;
+#if defined(CHANGES_TASK)
+  CHANGES_TASK;
+#endif
+#if defined(PUSHES_ON_A_THREAD)
+  return push_apart(call, &task);
+#else
   return call->add_task(call, &task);
+#endif
 }
 
 static int32_t resolve(muster_resolver *self, const muster_call_v1 *call, muster_error *error) {
@@ -234,6 +270,9 @@ static int32_t resolve(muster_resolver *self, const muster_call_v1 *call, muster
     snprintf(line, sizeof line, "the token is %s", self->token);
     self->host->log(self->host, MUSTER_LOG_DEBUG, line, MUSTER_NUL_TERMINATED);
   }
+#endif
+#if defined(THROWS)
+  throw_something();
 #endif
 #if defined(FORKS)
   {

@@ -12,35 +12,100 @@ from frames_proto import decode, encode  # noqa: E402
 WRONG = os.environ.get("LC_BAD", "")
 NAME = "worse" if WRONG == "OTHER_NAME" else "bad"
 URL = "http://roster.test/members"
-UNAVAILABLE, DATA_LOSS = 14, 15
+CANCELLED, DEADLINE_EXCEEDED, UNIMPLEMENTED, UNAVAILABLE, DATA_LOSS = 1, 4, 12, 14, 15
+
+
+class Stop(Exception):
+    """The call is over; with the code to answer."""
+
+
+class State:
+    minor = 0       # the core's
+    refused = 0     # of the call: the code
+    cancelled = False
 
 
 def write(kind, message=None, id=0):
     body = encode("Frame", {**({"id": id} if id else {}), kind: message or {}})
     left = len(body).to_bytes(4, "little") + body
-    while left:
-        left = left[os.write(3, left):]
+    try:
+        while left:
+            left = left[os.write(3, left):]
+    except OSError:
+        leave()
 
 
-def take(size):
+def leave(where=""):
+    """The core has shut down."""
+    if where and WRONG == where:
+        time.sleep(60)
+    sys.exit(0)
+
+
+def take(size, where):
     data = b""
     while len(data) < size:
         piece = os.read(3, size - len(data))
         if not piece:
-            sys.exit(0)
+            leave(where)
         data += piece
     return data
 
 
-def read():
-    frame = decode("Frame", take(int.from_bytes(take(4), "little")))
-    id = frame.pop("id", 0)
-    (kind, message), = frame.items()
-    return kind, id, message
+def read(where=""):
+    """The next frame that is known: (kind, id, message)."""
+    while True:
+        size = int.from_bytes(take(4, where), "little")
+        if not 1 <= size <= 64 << 20 and WRONG != "READS_ANYTHING":
+            sys.exit("a frame of that size there is not")
+        if WRONG == "READS_ANYTHING" and not 1 <= size <= 64 << 20:
+            continue
+        try:
+            frame = decode("Frame", take(size, where), WRONG != "KNOWS_EVERY_FIELD")
+        except KeyError:
+            sys.exit(4)
+        except Exception:
+            if WRONG == "CRASHES_ON_GARBAGE":
+                os.abort()
+            sys.exit("that is no frame")
+        id = frame.pop("id", 0)
+        if frame:
+            (kind, message), = frame.items()
+            return kind, id, message
+        if State.minor == 0:
+            sys.exit("a frame of no known kind")
+        if id and WRONG != "KNOWS_EVERY_REQUEST":
+            write("answer", {"code": 0 if WRONG == "ANSWERS_EVERY_REQUEST" else UNIMPLEMENTED}, id)
 
 
 def fail(id, text, code=UNAVAILABLE):
     write("answer", {"code": code, "message": text}, id)
+
+
+def ask(id, kind, message):
+    """The answer to a request."""
+    write(kind, message, id)
+    while True:
+        kind, answered, message = read("STAYS_IN_RESOLVE" if id == 2 else "")
+        if kind == "cancel":
+            State.cancelled = True
+            if WRONG == "IGNORES_CANCEL":
+                time.sleep(60)
+            if WRONG == "ANSWERS_CANCEL_LATE":
+                time.sleep(0.7)
+        elif kind == "refused":
+            State.refused = message.get("code", 0)
+            if WRONG == "WAITS_WHEN_REFUSED":
+                time.sleep(1.5)
+        elif answered == id:
+            break
+    if message.get("code", 0) in (CANCELLED, DEADLINE_EXCEEDED) and WRONG == "IGNORES_CANCEL":
+        time.sleep(60)
+    if State.refused and WRONG != "IGNORES_REFUSED":
+        raise Stop(State.refused)
+    if State.cancelled:
+        raise Stop(UNAVAILABLE if WRONG == "CANCEL_IS_UNAVAILABLE" else CANCELLED)
+    return message
 
 
 def resolve(id, options):
@@ -59,16 +124,14 @@ def resolve(id, options):
     if WRONG == "WRONG_ADDRESS":
         write("add_task", {"job": "worker", "index": 0, "address": "10.0.0.1"})
         return write("answer", {}, id)
-    write("send_http", {"request": {"method": "GET", "url": URL, "purpose": "the members"}}, 1)
-    kind, _, message = read()
-    if kind == "cancel" and WRONG == "IGNORES_CANCEL":
-        time.sleep(60)
-    if kind == "cancel":
-        return fail(id, "it was cancelled", 1)
+    try:
+        write("add_job", {"job": "worker"})
+        ask(1, "get_hostname", {})
+        message = ask(2, "send_http", {"request": {"method": "GET", "url": URL, "purpose": "the members"}})
+    except Stop as stop:
+        return fail(id, "it is over", stop.args[0])
     code, status = message.get("code", 0), message.get("http", {}).get("status", 0)
     if code or status != 200:
-        if WRONG == "IGNORES_CANCEL" and code in (1, 4):
-            time.sleep(60)
         if WRONG == "TELLS_SECRET" and status == 401:
             return fail(id, f"the token {options['token']} is refused", 16)
         return fail(id, message.get("message") or f"status {status}", code or {401: 16, 403: 7, 404: 5}.get(status, UNAVAILABLE))
@@ -81,7 +144,8 @@ def resolve(id, options):
     return write("answer", {}, id)
 
 
-def main():
+def greet():
+    """Says Hello and reads the core's."""
     descriptor = {"name": NAME, "version": "1.0.0", "abi": {"major": 1, "minor": 0}, "description": "Breaks one duty.",
                   "services": ["muster.http/1"],
                   "options": {"type": "object", "properties": {"token": {"type": "string", "writeOnly": True, "default": "none"}}}}
@@ -93,9 +157,20 @@ def main():
         os.write(3, b"hello, core\n" * 8)
         time.sleep(60)
     write("hello", {"major": 1, "minor": 0, "software": "bad", "descriptor": "{" if WRONG == "NO_DESCRIPTOR" else json.dumps(descriptor)})
+    _, _, hello = read()
+    State.minor = hello.get("minor", 0)
+    if hello["major"] != 1 and WRONG != "SPEAKS_EVERY_MAJOR":
+        sys.exit(1 if WRONG == "SILENT_ABOUT_MAJOR" else f"this is frames 1.0, and the core's are {hello['major']}.{State.minor}")
+
+
+def main():
+    greet()
     options = {}
+    called = 0
     while True:
-        kind, id, message = read()
+        kind, id, message = read("STAYS_WHEN_IDLE" if called else "")
+        if kind == "hello" and WRONG != "READS_ANYTHING":
+            sys.exit("a second Hello")
         if kind == "create":
             if WRONG == "EXITS_IN_CREATE":
                 sys.exit(3)
@@ -104,7 +179,14 @@ def main():
             options = json.loads(message["options"])
             write("answer", {}, id)
         elif kind == "run":
+            called += 1
+            if WRONG != "KEEPS_CANCEL":
+                State.cancelled = False
+            if WRONG != "KEEPS_REFUSED":
+                State.refused = 0
             resolve(id, options)
+        elif kind == "cancel":
+            State.cancelled = True
 
 
 main()
