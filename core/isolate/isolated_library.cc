@@ -36,6 +36,8 @@ std::vector<std::string> environment_for(const Descriptor& descriptor) {
   return out;
 }
 
+}  // namespace
+
 ProcessRequest isolated_process(const FoundPlugin& found, const IsolatedSetting& setting) {
   ProcessRequest request;
   request.helper = setting.helper;
@@ -50,6 +52,8 @@ ProcessRequest isolated_process(const FoundPlugin& found, const IsolatedSetting&
   request.environment = environment_for(found.descriptor);
   return request;
 }
+
+namespace {
 
 class IsolatedLibrary;
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "core/isolate/process.h"
 #include "core/plugin/library.h"
 
 namespace muster {
@@ -22,5 +23,8 @@ struct IsolatedSetting {
 
 // Nothing is started: each resolver that is created from it starts a process, and again when that has ended.
 std::shared_ptr<const PluginLibrary> isolate_plugin(FoundPlugin found, IsolatedSetting setting);
+
+// How the process of such a plugin is started: what of this process's environment it gets, above all.
+ProcessRequest isolated_process(const FoundPlugin& found, const IsolatedSetting& setting);
 
 }  // namespace muster

@@ -52,5 +52,6 @@ std::vector<Test> time_tests();
 std::vector<Test> sink_tests();
 std::vector<Test> manners_tests();
 std::vector<Test> backend_tests();
+std::vector<Test> frames_tests();
 
 }  // namespace muster::check

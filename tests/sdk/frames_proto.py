@@ -57,11 +57,18 @@ def encode(message, values):
     return out
 
 
-def decode(message, data):
-    """{field: value} of those that are there. What no field of the message is, or is of another type than it, is an error."""
+def decode(message, data, unknown=False):
+    """{field: value} of those that are there. What no field of the message is, or is of another type than it, is an error.
+
+    `unknown`: fields that the message has not are passed over.
+    """
     values, at = {}, 0
     while at < len(data):
         key, at = decode_varint(data, at)
+        if unknown and key >> 3 not in MESSAGES[message]:
+            size, at = decode_varint(data, at)
+            at += size if key & 7 == 2 else 0
+            continue
         field, type, repeated = MESSAGES[message][key >> 3]
         packed = type in MESSAGES or type in ("string", "bytes")
         assert key & 7 == (2 if packed else 0), f"{message}.{field} has the wire type {key & 7}"
@@ -69,7 +76,7 @@ def decode(message, data):
         if packed:
             assert at + value <= len(data), f"{message}.{field} is cut off"
             data_of, at = bytes(data[at:at + value]), at + value
-            value = decode(type, data_of) if type in MESSAGES else data_of.decode() if type == "string" else data_of
+            value = decode(type, data_of, unknown) if type in MESSAGES else data_of.decode() if type == "string" else data_of
         elif type == "sint64":
             value = value >> 1 ^ -(value & 1)
         elif type == "bool":
