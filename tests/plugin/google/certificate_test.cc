@@ -76,6 +76,8 @@ TEST_CASE("a certificate that is none, and a file that says two things, are told
   for (const auto& [content, words] :
        {std::pair<const char*, const char*>{"nothing", "'/own.pem' has no certificate in PEM"},
         {"-----BEGIN CERTIFICATE-----\nbGVhZg==", "has a certificate that is no PEM"},
+        {"-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----",
+         "has a certificate that is no PEM"},
         {"-----BEGIN CERTIFICATE-----\n?-----END CERTIFICATE-----",
          "has a certificate that is no PEM"}}) {
     world.files["/own.pem"] = content;

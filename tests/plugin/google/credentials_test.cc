@@ -376,6 +376,7 @@ TEST_CASE("who waits for another that asks for the token ends by its own deadlin
   CHECK(answers[1].code == MUSTER_E_DEADLINE_EXCEEDED);
   CHECK(holds(answers[1].message, "while another source asked for an access token"));
   CHECK(answers[2].code == MUSTER_E_CANCELLED);
+  CHECK(answers[2].requests.empty());
   CHECK(*count == 1);
 }
 
