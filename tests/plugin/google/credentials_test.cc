@@ -231,6 +231,7 @@ TEST_CASE("on a VM the metadata server gives the token, with the scopes asked fo
         "token?scopes=scope-a%2Cscope-b");
   CHECK(authorization(answer, answer.requests.size() - 1) == "Bearer vm-token");
   CHECK(answer.attributes.at("universe") == "googleapis.com");
+  CHECK((answer.requests[0].flags & MUSTER_HTTP_SECRET_BODY) != 0);
   CHECK(is_secret(answer, "vm-token"));
 }
 
@@ -487,6 +488,11 @@ TEST_CASE("another universe: its host alone gets the token, and a service accoun
   Answer answer = ask_google(with_file(file));
   REQUIRE_MESSAGE(answer.code == MUSTER_OK, answer.message);
   CHECK(answer.requests[0].url == "https://compute.apis.other.example/x");
+  World refusing = with_file(file);
+  refusing.serve = [](const Request&) { return reply(401, "{}"); };
+  answer = ask_google(refusing);
+  CHECK(answer.code == MUSTER_E_UNAUTHENTICATED);
+  CHECK(answer.requests.size() == 1);
   answer = ask_google(with_file(file), R"({"url": "https://compute.googleapis.com/x"})");
   CHECK(answer.code == MUSTER_E_INVALID_ARGUMENT);
   CHECK(answer.requests.empty());
