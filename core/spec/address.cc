@@ -307,7 +307,8 @@ char* AddressPool::take(size_t size, Address::Block*& block) {
   constexpr size_t kLast = 1 << 16;
   if (block_ == nullptr || size_ - used_ < size) {
     let_go();
-    size_ = std::min(kLast, std::max(kFirst, size_ * 2));
+    // Many pools are there for one address alone.
+    size_ = size_ == 0 ? size : std::min(kLast, std::max(kFirst, size_ * 2));
     block_ = Address::Block::make(size_, kOwners);
     used_ = 0;
     given_ = 0;
