@@ -65,11 +65,24 @@ void put_response(const muster_http_response_v1& response, frames::v1::Answer& a
   }
 }
 
-muster_http_response_v1 no_response() {
-  muster_http_response_v1 response = {};
-  response.struct_size = sizeof response;
-  return response;
-}
+// A response of muster.http/1, let go at the end of the frame that asked for it, whatever became of the conversation by then.
+class HttpResponse {
+ public:
+  HttpResponse(const muster_http_v1* http, const muster_call_v1* call) : http_(http), call_(call) {
+    raw.struct_size = sizeof raw;
+  }
+  ~HttpResponse() { http_->release(call_, &raw); }
+  HttpResponse(const HttpResponse&) = delete;
+  HttpResponse& operator=(const HttpResponse&) = delete;
+
+  std::string_view body() const { return {raw.body, raw.body_size}; }
+
+  muster_http_response_v1 raw = {};
+
+ private:
+  const muster_http_v1* http_;
+  const muster_call_v1* call_;
+};
 
 }  // namespace
 
@@ -325,17 +338,14 @@ Status Serving::send_http(const Frame& frame) {
     asked.raw.on_body_ctx = &target;
   }
   const auto* http = service<muster_http_v1>(MUSTER_HTTP_V1);
-  muster_http_response_v1 response = no_response();
+  HttpResponse response(http, call());
   muster_error error;
-  const int32_t code = http->send(call(), &asked.raw, &response, &error);
+  const int32_t code = http->send(call(), &asked.raw, &response.raw, &error);
   if (conversation_.failure_) return *conversation_.failure_;
   if (code != MUSTER_OK) return answer(frame.id(), code, error);
   Answer out;
-  put_response(response, out);
-  Status status =
-      answer(frame.id(), std::move(out), std::string_view(response.body, response.body_size));
-  http->release(call(), &response);
-  return status;
+  put_response(response.raw, out);
+  return answer(frame.id(), std::move(out), response.body());
 }
 
 void Serving::forget_target(uint64_t number) {
@@ -367,11 +377,11 @@ Status Serving::begin_http(const Frame& frame) {
 Status Serving::next_http(const Frame& frame) {
   uint64_t number = 0;
   const char* words = "";
-  muster_http_response_v1 response = no_response();
+  HttpResponse response(service<muster_http_v1>(MUSTER_HTTP_V1), call());
   muster_error error;
   const int32_t code =
       service<muster_http_streams_v1>(MUSTER_HTTP_STREAMS_V1)
-          ->next(call(), frame.next_http().timeout_ns(), &number, &response, &words, &error);
+          ->next(call(), frame.next_http().timeout_ns(), &number, &response.raw, &words, &error);
   if (conversation_.failure_) return *conversation_.failure_;
   Answer out;
   out.set_code(code);
@@ -381,11 +391,8 @@ Status Serving::next_http(const Frame& frame) {
     if (code != MUSTER_OK && number != 0) put_error(error, out);
     return answer(frame.id(), std::move(out));
   }
-  put_response(response, out);
-  Status status =
-      answer(frame.id(), std::move(out), std::string_view(response.body, response.body_size));
-  service<muster_http_v1>(MUSTER_HTTP_V1)->release(call(), &response);
-  return status;
+  put_response(response.raw, out);
+  return answer(frame.id(), std::move(out), response.body());
 }
 
 Status Serving::run_program(const Frame& frame) {
