@@ -157,7 +157,8 @@ Result<frames::v1::Answer> Conversation::ask(Frame& request) {
       if (Status status = look_at_time(); !status) return std::move(status).error();
       looked = kFramesBetweenLooks;
     }
-    const Result<bool> whole = come_.next(frame);
+    std::string_view message;
+    const Result<bool> whole = come_.next(message);
     if (!whole) return breach(whole.error().message);
     if (!*whole) {
       const int64_t end = end_by_ns_ != 0    ? end_by_ns_
@@ -168,6 +169,14 @@ Result<frames::v1::Answer> Conversation::ask(Frame& request) {
       continue;
     }
     --looked;
+    if (!tracing()) {
+      if (std::optional<Status> served = Serving(*this).serve_quickly(message)) {
+        if (!*served) return std::move(*served).error();
+        continue;
+      }
+    }
+    if (const Status read = FrameBuffer::read(message, frame); !read)
+      return breach(read.error().message);
     trace(false, frame);
     if (!frame.has_answer()) {
       if (Status status = serve(frame); !status) return std::move(status).error();
@@ -316,8 +325,12 @@ void Conversation::log(int32_t level, std::string_view text) {
   speaker_.host->log(speaker_.host, level, text.data(), text.size());
 }
 
+bool Conversation::tracing() const {
+  return speaker_.trace != nullptr && speaker_.trace->enabled(kFrameLevel);
+}
+
 void Conversation::trace(bool ours, const Frame& frame) {
-  if (speaker_.trace == nullptr || !speaker_.trace->enabled(kFrameLevel)) return;
+  if (!tracing()) return;
   speaker_.trace->write(kFrameLevel,
                         fmt::format("{} ({}) {} {}", speaker_.name, speaker_.path,
                                     ours ? "->" : "<-", frame_text(frame, *speaker_.secrets)),

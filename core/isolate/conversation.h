@@ -78,6 +78,7 @@ class Conversation {
   void read_output();
   void show_line(std::string_view line);
   void log(int32_t level, std::string_view text);
+  bool tracing() const;
   void trace(bool ours, const Frame& frame);
 
   // Ends the process and says why the conversation is over.

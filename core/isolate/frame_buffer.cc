@@ -8,12 +8,6 @@
 namespace muster {
 namespace {
 
-constexpr size_t kSizeBytes = 4;
-
-void put_size(size_t size, char* to) {
-  for (size_t n = 0; n < kSizeBytes; ++n) to[n] = static_cast<char>(size >> (8 * n));
-}
-
 size_t get_size(const char* from) {
   size_t size = 0;
   for (size_t n = 0; n < kSizeBytes; ++n)
@@ -22,6 +16,10 @@ size_t get_size(const char* from) {
 }
 
 }  // namespace
+
+void put_size(size_t size, char* to) {
+  for (size_t n = 0; n < kSizeBytes; ++n) to[n] = static_cast<char>(size >> (8 * n));
+}
 
 bool append_frame(const frames::v1::Frame& frame, std::string& out) {
   const size_t size = frame.ByteSizeLong();
@@ -45,6 +43,20 @@ char* FrameBuffer::space(size_t size) {
 }
 
 Result<bool> FrameBuffer::next(frames::v1::Frame& frame) {
+  std::string_view message;
+  Result<bool> whole = next(message);
+  if (!whole || !*whole) return whole;
+  if (Status status = read(message, frame); !status) return std::move(status).error();
+  return true;
+}
+
+Status FrameBuffer::read(std::string_view message, frames::v1::Frame& frame) {
+  if (frame.ParseFromArray(message.data(), static_cast<int>(message.size()))) return {};
+  return Error{
+      Code::kInternal, fmt::format("a frame of {} bytes cannot be read", message.size()), {}};
+}
+
+Result<bool> FrameBuffer::next(std::string_view& message) {
   if (end_ - begin_ < kSizeBytes) return false;
   const size_t size = get_size(bytes_.data() + begin_);
   if (size == 0 || size > kFrameMaximum) {
@@ -54,8 +66,7 @@ Result<bool> FrameBuffer::next(frames::v1::Frame& frame) {
         {}};
   }
   if (end_ - begin_ - kSizeBytes < size) return false;
-  if (!frame.ParseFromArray(bytes_.data() + begin_ + kSizeBytes, static_cast<int>(size)))
-    return Error{Code::kInternal, fmt::format("a frame of {} bytes cannot be read", size), {}};
+  message = {bytes_.data() + begin_ + kSizeBytes, size};
   begin_ += kSizeBytes + size;
   return true;
 }

@@ -17,6 +17,10 @@ inline constexpr size_t kFrameMaximum = size_t{64} << 20;
 // Content of one Answer or Piece; longer ones go in parts.
 inline constexpr size_t kContentPart = size_t{1} << 20;
 
+// Before each frame stands its size.
+inline constexpr size_t kSizeBytes = 4;
+void put_size(size_t size, char* to);
+
 // Adds a frame as it is written. False when it is longer than kFrameMaximum; then nothing is added.
 bool append_frame(const frames::v1::Frame& frame, std::string& out);
 
@@ -29,6 +33,9 @@ class FrameBuffer {
 
   // Takes the next whole frame; false: more bytes are needed. kInternal says what is wrong with the bytes; they can be read no further.
   Result<bool> next(frames::v1::Frame& frame);
+  // The same in two steps: its message, which stays until the next space; and that as a Frame.
+  Result<bool> next(std::string_view& message);
+  static Status read(std::string_view message, frames::v1::Frame& frame);
 
  private:
   std::string bytes_;

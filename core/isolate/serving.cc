@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/isolate/quick_frames.h"
 #include "core/service/text.h"
 
 namespace muster {
@@ -108,7 +109,11 @@ Status Serving::serve(const Frame& frame) {
   if (call() == nullptr)
     return Error{Code::kInternal, fmt::format("{} came outside of a call", name), {}};
   const bool pushes = kind >= Frame::kAddJob && kind <= Frame::kMisbehaved;
-  if (pushes && kind != Frame::kCommit) return push_or_refuse(frame);
+  if (pushes && kind != Frame::kCommit) {
+    // The call has failed; what is a secret is one all the same.
+    if (conversation_.refused_ && !frame.has_mark_secret()) return {};
+    return refuse_unless_ok(push(frame));
+  }
   if (kind == Frame::kEndHttp) {
     service<muster_http_streams_v1>(MUSTER_HTTP_STREAMS_V1)->end(call(), frame.end_http().number());
     forget_target(frame.end_http().number());
@@ -207,10 +212,17 @@ int32_t Serving::push(const Frame& frame) const {
   }
 }
 
-Status Serving::push_or_refuse(const Frame& frame) {
-  // The call has failed; what is a secret is one all the same.
-  if (conversation_.refused_ && !frame.has_mark_secret()) return {};
-  const int32_t code = push(frame);
+std::optional<Status> Serving::serve_quickly(std::string_view message) {
+  if (call() == nullptr || conversation_.refused_) return std::nullopt;
+  muster_task_v1 task;
+  if (read_task(message, task)) return refuse_unless_ok(call()->add_task(call(), &task));
+  std::string_view key, value;
+  if (!read_attribute(message, key, value)) return std::nullopt;
+  return refuse_unless_ok(
+      call()->set_attribute(call(), key.data(), key.size(), value.data(), value.size()));
+}
+
+Status Serving::refuse_unless_ok(int32_t code) {
   if (code == MUSTER_OK) return {};
   conversation_.refuse();
   Frame refused;

@@ -4,7 +4,9 @@
 #include <muster/http.h>
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/isolate/conversation.h"
@@ -18,6 +20,9 @@ class Serving {
 
   // An error: the frame is not allowed here, or the conversation has failed.
   Status serve(const frames::v1::Frame& frame);
+
+  // The same of a frame's message, when it is one of those of which there are very many; nothing: it is another.
+  std::optional<Status> serve_quickly(std::string_view message);
 
   // A piece of a body, to be taken by the backend before this returns.
   static int32_t give_piece(void* target, const char* data, uint64_t size);
@@ -33,7 +38,7 @@ class Serving {
     return static_cast<const Table*>(host->get_service(host, id));
   }
   int32_t push(const Frame& frame) const;
-  Status push_or_refuse(const Frame& frame);
+  Status refuse_unless_ok(int32_t code);
   Status ask(const Frame& frame);
   Status check_address(const Frame& frame);
   Status read_file(const Frame& frame);

@@ -12,18 +12,32 @@ namespace {
 
 using frames::v1::Frame;
 
-// Reads with `body` what is pushed into a frame that is used again and again, and gathers it.
-template <typename Body>
-int32_t push(const muster_call_v1* call, Frame& frame, Body&& body) {
+// Gathers what is pushed, once `read` has read it.
+template <typename Read, typename Gather>
+int32_t push(const muster_call_v1* call, Read&& read, Gather&& gather) {
   if (call == nullptr) return MUSTER_E_INVALID_ARGUMENT;
   Lent& lent = Lent::the();
   if (const int32_t refused = lent.link().refused(); refused != MUSTER_OK) return refused;
   if (!lent.on_call_thread())
     return lent.misbehaved("MP-15",
                            "it pushed from another thread than the one that runs the call");
-  if (const Checked wrong = body()) return lent.misbehaved(wrong->duty, wrong->what);
-  lent.link().gather(frame);
+  if (const Checked wrong = read()) return lent.misbehaved(wrong->duty, wrong->what);
+  gather(lent.link());
   return MUSTER_OK;
+}
+
+template <typename Read>
+int32_t push_frame(const muster_call_v1* call, const Frame& frame, Read&& read) {
+  return push(call, read, [&](Link& link) { link.gather(frame); });
+}
+
+// Leaves pointer and size as they are to be sent.
+Checked read_text_of(const char*& text, uint64_t& size, const char* what) {
+  std::string_view view;
+  Checked wrong = read_text(text, size, what, view);
+  text = view.data();
+  size = view.size();
+  return wrong;
 }
 
 Checked read_into(const char* text, uint64_t size, const char* what, std::string* out) {
@@ -45,43 +59,35 @@ void set_progress(const muster_call_v1*, const char* text, uint64_t size) {
 
 int32_t add_job(const muster_call_v1* call, const char* job, uint64_t job_size) {
   Frame frame;
-  return push(call, frame, [&] {
+  return push_frame(call, frame, [&] {
     return read_into(job, job_size, "the name of a job", frame.mutable_add_job()->mutable_job());
   });
 }
 
 int32_t add_task(const muster_call_v1* call, const muster_task_v1* pushed) {
-  static thread_local Frame frame;
-  return push(call, frame, [&]() -> Checked {
-    muster_task_v1 task;
+  muster_task_v1 task;
+  const auto read = [&]() -> Checked {
     if (Checked wrong = read_struct(pushed, task, "muster_task_v1")) return wrong;
-    frames::v1::AddTask& out = *frame.mutable_add_task();
-    out.set_index(task.index);
-    out.set_port(task.port);
-    if (Checked wrong = read_into(task.job, task.job_size, "the job of a task", out.mutable_job()))
-      return wrong;
-    if (Checked wrong =
-            read_into(task.name, task.name_size, "the name of a task", out.mutable_name()))
-      return wrong;
-    return read_into(task.address, task.address_size, "the address of a task",
-                     out.mutable_address());
-  });
+    if (Checked wrong = read_text_of(task.job, task.job_size, "the job of a task")) return wrong;
+    if (Checked wrong = read_text_of(task.name, task.name_size, "the name of a task")) return wrong;
+    return read_text_of(task.address, task.address_size, "the address of a task");
+  };
+  return push(call, read, [&](Link& link) { link.gather(task); });
 }
 
 int32_t set_attribute(const muster_call_v1* call, const char* key, uint64_t key_size,
                       const char* value, uint64_t value_size) {
-  static thread_local Frame frame;
-  return push(call, frame, [&]() -> Checked {
-    frames::v1::SetAttribute& out = *frame.mutable_set_attribute();
-    if (Checked wrong = read_into(key, key_size, "the key of an attribute", out.mutable_key()))
-      return wrong;
-    return read_into(value, value_size, "the value of an attribute", out.mutable_value());
-  });
+  std::string_view name, text;
+  const auto read = [&]() -> Checked {
+    if (Checked wrong = read_text(key, key_size, "the key of an attribute", name)) return wrong;
+    return read_text(value, value_size, "the value of an attribute", text);
+  };
+  return push(call, read, [&](Link& link) { link.gather_attribute(name, text); });
 }
 
 int32_t add_missing(const muster_call_v1* call, const muster_missing_v1* pushed) {
   static thread_local Frame frame;
-  return push(call, frame, [&]() -> Checked {
+  return push_frame(call, frame, [&]() -> Checked {
     muster_missing_v1 missing;
     if (Checked wrong = read_struct(pushed, missing, "muster_missing_v1")) return wrong;
     frames::v1::AddMissing& out = *frame.mutable_add_missing();
@@ -100,7 +106,7 @@ int32_t add_missing(const muster_call_v1* call, const muster_missing_v1* pushed)
 int32_t set_expected(const muster_call_v1* call, const char* job, uint64_t job_size,
                      int64_t count) {
   Frame frame;
-  return push(call, frame, [&] {
+  return push_frame(call, frame, [&] {
     frame.mutable_set_expected()->set_count(count);
     return read_into(job, job_size, "the name of a job",
                      frame.mutable_set_expected()->mutable_job());
@@ -109,7 +115,7 @@ int32_t set_expected(const muster_call_v1* call, const char* job, uint64_t job_s
 
 int32_t set_identity(const muster_call_v1* call, const muster_identity_v1* pushed) {
   Frame frame;
-  return push(call, frame, [&]() -> Checked {
+  return push_frame(call, frame, [&]() -> Checked {
     muster_identity_v1 identity;
     if (Checked wrong = read_struct(pushed, identity, "muster_identity_v1")) return wrong;
     frames::v1::SetIdentity& out = *frame.mutable_set_identity();
@@ -127,7 +133,7 @@ int32_t set_identity(const muster_call_v1* call, const muster_identity_v1* pushe
 
 int32_t add_warning(const muster_call_v1* call, const char* text, uint64_t size) {
   Frame frame;
-  return push(call, frame, [&] {
+  return push_frame(call, frame, [&] {
     return read_into(text, size, "a warning", frame.mutable_add_warning()->mutable_text());
   });
 }
@@ -155,7 +161,7 @@ int32_t commit(const muster_call_v1* call) {
 int32_t add_permission(const muster_call_v1* call, const muster_permission_v1* pushed) {
   if (Lent::the().function() != frames::v1::PERMISSIONS) return MUSTER_E_FAILED_PRECONDITION;
   Frame frame;
-  return push(call, frame, [&]() -> Checked {
+  return push_frame(call, frame, [&]() -> Checked {
     muster_permission_v1 theirs;
     if (Checked wrong = read_struct(pushed, theirs, "muster_permission_v1")) return wrong;
     frames::v1::AddPermission& out = *frame.mutable_add_permission();
@@ -177,7 +183,7 @@ int32_t set_grant(const muster_call_v1* call, const char* command, uint64_t comm
                   const char* text, uint64_t text_size) {
   if (Lent::the().function() != frames::v1::PERMISSIONS) return MUSTER_E_FAILED_PRECONDITION;
   Frame frame;
-  return push(call, frame, [&]() -> Checked {
+  return push_frame(call, frame, [&]() -> Checked {
     frames::v1::SetGrant& out = *frame.mutable_set_grant();
     if (Checked wrong =
             read_into(command, command_size, "the command of a grant", out.mutable_command()))
@@ -189,7 +195,7 @@ int32_t set_grant(const muster_call_v1* call, const char* command, uint64_t comm
 int32_t add_planned(const muster_call_v1* call, const muster_planned_v1* pushed) {
   if (Lent::the().function() != frames::v1::PLAN) return MUSTER_E_FAILED_PRECONDITION;
   Frame frame;
-  return push(call, frame, [&]() -> Checked {
+  return push_frame(call, frame, [&]() -> Checked {
     muster_planned_v1 theirs;
     if (Checked wrong = read_struct(pushed, theirs, "muster_planned_v1")) return wrong;
     frames::v1::AddPlanned& out = *frame.mutable_add_planned();

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/isolate/control.h"
+#include "core/isolate/quick_frames.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -30,6 +31,18 @@ void Link::write(const Frame& frame, bool now) {
   if (!append_frame(frame, gathered_))
     give_up(fmt::format("a {} is longer than a frame can be", frame_name(frame.kind_case())));
   if (now || gathered_.size() >= kGathered) flush();
+}
+
+void Link::gather(const muster_task_v1& task) {
+  const std::lock_guard lock(write_mutex_);
+  append_task(task, gathered_);
+  if (gathered_.size() >= kGathered) flush();
+}
+
+void Link::gather_attribute(std::string_view key, std::string_view value) {
+  const std::lock_guard lock(write_mutex_);
+  append_attribute(key, value, gathered_);
+  if (gathered_.size() >= kGathered) flush();
 }
 
 // Under the lock.

@@ -1,6 +1,8 @@
 // Link: the child's end of the frames, for a plugin that is loaded here.
 #pragma once
 
+#include <muster/plugin.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -30,6 +32,9 @@ class Link {
 
   // Gathers a frame, to be written with those behind it. [thread-safe]
   void gather(const Frame& frame) { write(frame, false); }
+  // The same of what there is very much of.
+  void gather(const muster_task_v1& task);
+  void gather_attribute(std::string_view key, std::string_view value);
   // Writes all that was gathered, and this one. [thread-safe]
   void send(const Frame& frame) { write(frame, true); }
 
