@@ -40,13 +40,18 @@ Conversation::Conversation(Speaker speaker) : speaker_(std::move(speaker)) {}
 
 Result<std::unique_ptr<Conversation>> Conversation::start(const ProcessRequest& request,
                                                           Speaker speaker) {
+  auto process = BackendProcess::start(request);
+  if (!process) return std::move(process).error();
+  return begin(std::move(*process), std::move(speaker));
+}
+
+Result<std::unique_ptr<Conversation>> Conversation::begin(std::unique_ptr<BackendProcess> process,
+                                                          Speaker speaker) {
   std::unique_ptr<Conversation> conversation(new Conversation(std::move(speaker)));
+  conversation->process_ = std::move(process);
   conversation->wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (conversation->wake_ < 0)
     return Error{Code::kUnavailable, "no descriptor is left: " + system_text(errno), {}};
-  auto process = BackendProcess::start(request);
-  if (!process) return std::move(process).error();
-  conversation->process_ = std::move(*process);
   if (Status status = conversation->say_hello(); !status) return std::move(status).error();
   return conversation;
 }

@@ -45,6 +45,9 @@ class Conversation {
   // Starts the process and waits for its Hello.
   static Result<std::unique_ptr<Conversation>> start(const ProcessRequest& request,
                                                      Speaker speaker);
+  // The same with a process that has been started.
+  static Result<std::unique_ptr<Conversation>> begin(std::unique_ptr<BackendProcess> process,
+                                                     Speaker speaker);
   // Lets the process end by itself, for 300 ms; then it is ended.
   ~Conversation();
   Conversation(const Conversation&) = delete;

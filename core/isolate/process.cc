@@ -81,6 +81,15 @@ Result<std::unique_ptr<BackendProcess>> BackendProcess::start(const ProcessReque
   return process;
 }
 
+std::unique_ptr<BackendProcess> BackendProcess::adopt(FileDescriptor frames, FileDescriptor output,
+                                                      FileDescriptor control) {
+  std::unique_ptr<BackendProcess> process(new BackendProcess);
+  process->frames_ = std::move(frames);
+  process->output_ = std::move(output);
+  process->control_ = std::move(control);
+  return process;
+}
+
 BackendProcess::~BackendProcess() {
   if (pid_ > 0) end_now();
 }

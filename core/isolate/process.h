@@ -26,6 +26,9 @@ class BackendProcess {
  public:
   // kUnavailable, with errno's words: the system gives no process or descriptor.
   static Result<std::unique_ptr<BackendProcess>> start(const ProcessRequest& request);
+  // One that is there already: its frames, what it writes, and its end, which is that of `control`. For the tests.
+  static std::unique_ptr<BackendProcess> adopt(FileDescriptor frames, FileDescriptor output,
+                                               FileDescriptor control);
   // Everything has ended when it returns, which takes half a second at the most.
   ~BackendProcess();
   BackendProcess(const BackendProcess&) = delete;
