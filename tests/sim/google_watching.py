@@ -21,9 +21,9 @@ def metadata_requests(sim, key=""):
 
 
 class Watching(unittest.TestCase):
-    def watch_backend(self, backend, sim, given, server=None, interval="1h", key=None):
+    def watch_backend(self, backend, sim, given, server=None, interval="1h", key=None, isolate=os.environ.get("MUSTER_ISOLATE", "auto")):
         """muster watch with the token of the sim, or with its credential file `key`, on the VM of `server` (None: of the sim; False: no VM), and what it tells."""
-        variables = {"PATH": os.environ.get("PATH", ""), "HOME": sim.folder.name, "NO_GCE_CHECK": "true"}
+        variables = {"PATH": os.environ.get("PATH", ""), "HOME": sim.folder.name, "NO_GCE_CHECK": "true", "MUSTER_ISOLATE": isolate}
         variables.update({name: value for name, value in os.environ.items() if "SAN_OPTIONS" in name or name == "LD_PRELOAD"})
         if server is not False:
             variables["GCE_METADATA_HOST"] = (server or sim).ready["url"].removeprefix("http://")

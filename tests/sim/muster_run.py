@@ -31,8 +31,8 @@ class Run:
 def run(command, sim, env, timeout):
     """A Run of `command`, whose environment is `env` (None takes a variable away) and nothing else of this process's."""
     clean = {"PATH": os.environ.get("PATH", ""), "HOME": sim.folder.name}
-    # Of a sanitizer or coverage build.
-    clean.update({name: value for name, value in os.environ.items() if "SAN_OPTIONS" in name or name == "LD_PRELOAD"})
+    # Of a sanitizer or coverage build; and for a whole suite with every backend isolated.
+    clean.update({name: value for name, value in os.environ.items() if "SAN_OPTIONS" in name or name in ("LD_PRELOAD", "MUSTER_ISOLATE")})
     clean.update(env)
     return Run(subprocess.run(command, env={name: value for name, value in clean.items() if value is not None},
                               capture_output=True, text=True, timeout=timeout, stdin=subprocess.DEVNULL))
