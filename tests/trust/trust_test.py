@@ -143,6 +143,25 @@ class Trust(unittest.TestCase):
         os.chown(self.plugin, 0, 0)
         self.taken("--plugin-dir", self.folder)
 
+    # ---- whether in this process ----
+
+    def explained(self):
+        return self.run_as_user([MUSTER, "explain", "--backend", "static", *OPTIONS, "--plugin-dir", self.folder]).stdout
+
+    def test_what_only_the_owner_of_libmuster_could_change_runs_in_process_and_else_isolated(self):
+        if self.user is None:
+            self.assertIn("\n    in process: its file and folders belong to root or the owner of libmuster, and it needs only", self.explained())
+        else:
+            self.assertIn(f"\n    isolated: '{self.plugin}' belongs neither to root nor to the owner of libmuster\n", self.explained())
+
+    @unittest.skipUnless(ROOT, "only root can make a file of root")
+    def test_a_folder_of_somebody_else_counts_as_the_file_does(self):
+        os.chown(self.plugin, 0, 0)
+        if self.user is not None:
+            self.assertIn(f"\n    isolated: '{self.folder}' belongs neither to root nor to the owner of libmuster\n", self.explained())
+        os.chown(self.folder, 0, 0)
+        self.assertIn("\n    in process: ", self.explained())
+
     # ---- parents ----
 
     def test_a_parent_that_all_can_write(self):
