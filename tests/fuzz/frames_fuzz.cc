@@ -170,8 +170,7 @@ void talk(frames::v1::Function function, const std::string& bytes) {
     check_failure(answer.error());
     const bool over = (*conversation)->failed();
     const auto again = (*conversation)->run(call.table(), run);
-    if (over && (again || again.error().message != answer.error().message))
-      std::abort();
+    if (over && (again || again.error().message != answer.error().message)) std::abort();
     return;
   }
   const auto outcome = call.finish(answer->code(), {Code::kUnknown, answer->message(), {}});

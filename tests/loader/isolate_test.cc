@@ -3,11 +3,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <thread>
+#include <vector>
 
 #include "core/isolate/policy.h"
 #include "tests/loader/world.h"
@@ -41,6 +45,11 @@ bool has_children() {
 
 bool lives(pid_t pid) { return ::kill(pid, 0) == 0; }
 
+std::string content(const std::string& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
 pid_t pid_in(const std::string& file) {
   pid_t pid = 0;
   for (int turn = 0; turn < 200 && pid == 0; ++turn) {
@@ -57,11 +66,17 @@ struct Wild : World {
     isolated = IsolatedSetting{ISOLATE, memory};
   }
   ~Wild() {
+    // The thread of a call may be the last that holds the backend.
+    const auto start = Clock::now();
+    while ((has_children() || open_descriptors() != descriptors) &&
+           milliseconds_since(start) < kSlack_ms)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     CHECK_FALSE(has_children());
     CHECK(open_descriptors() == descriptors);
   }
-  std::string fmt_options(const std::string& what) const {
-    return "{\"do\": \"" + what + "\", \"file\": \"" + file() + "\"}";
+  std::string fmt_options(const std::string& what) const { return options_for(what, file()); }
+  static std::string options_for(const std::string& what, const std::string& file) {
+    return "{\"do\": \"" + what + "\", \"file\": \"" + file + "\"}";
   }
   std::string file() const { return dir.path() + "/said"; }
 
@@ -176,6 +191,61 @@ TEST_CASE("one that takes memory without end has its share and no more") {
   Wild world("allocate", uint64_t{256} << 20);
   const Error error = world.failure(20'000, 20'000);
   CHECK(has(error.message, "MiB of the 256 MiB that it may have"));
+}
+
+TEST_CASE(
+    "its process has the frames, the environment that it asks for, and no privileges of "
+    "anybody's") {
+  ::setenv("WILD_ASKED", "for", 1);
+  ::setenv("WILD_SECRET", "of the launcher", 1);
+  Wild world("report", uint64_t{1} << 30);
+  CHECK(world.answer(world.options).ok());
+  const std::string said = content(world.file());
+  CHECK(has(said, "descriptors 0 1 2 3\n"));
+  CHECK(has(said, "new privileges no\n"));
+  CHECK(has(said, "group own\n"));
+  CHECK(has(said, "core 0\n"));
+  CHECK(has(said, "data 1073741824\n"));
+  CHECK(has(said, "asked for\n"));
+  CHECK(has(said, "secret \n"));
+}
+
+TEST_CASE("many threads start backends at once, while others take and free memory") {
+  Wild world("report");
+  std::atomic<bool> over{false};
+  std::atomic<int> good{0};
+  std::vector<std::thread> busy, threads;
+  for (int n = 0; n < 2; ++n) {
+    busy.emplace_back([&] {
+      while (!over) std::vector<std::string>(100, std::string(100, 'x'));
+    });
+  }
+  for (int n = 0; n < 8; ++n) {
+    threads.emplace_back([&, n] {
+      const std::string file = world.file() + std::to_string(n);
+      if (!world.answer(Wild::options_for("report", file)).ok()) return;
+      // Nothing of the backends beside it came with it.
+      if (content(file).starts_with("descriptors 0 1 2 3\n")) ++good;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  over = true;
+  for (std::thread& thread : busy) thread.join();
+  CHECK(good == 8);
+}
+
+TEST_CASE("while one hangs the others answer") {
+  Wild world("ignore");
+  const auto hanging = world.create(world.options);
+  REQUIRE(hanging.ok());
+  const CancelToken cancel;
+  std::thread asking([&] { static_cast<void>(world.resolve(**hanging, 60'000, cancel)); });
+  while ((*hanging)->progress() != "nobody")
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK(world.answer(Wild::options_for("answer", "")).ok());
+  CHECK((*hanging)->progress() == "nobody");
+  cancel.cancel();
+  asking.join();
 }
 
 TEST_CASE("a grandchild ends with its plugin") {

@@ -39,8 +39,9 @@ class Orders {
 // A live backend over the plugin "watches", asked again whenever it says that something changed.
 class Watch {
  public:
-  explicit Watch(const std::string& first) {
+  explicit Watch(const std::string& first, bool isolated = false) {
     orders_.say(first);
+    if (isolated) world_.isolated = IsolatedSetting{ISOLATE};
     auto backend = world_.create("{\"orders\": \"" + orders_.path() + "\"}");
     REQUIRE(backend.ok());
     LiveSettings settings;
@@ -93,6 +94,27 @@ TEST_CASE("each snapshot that a plugin commits becomes the answer, without being
   watch.say("tasks 1");
   CHECK(watch.becomes("1 workers"));
   CHECK(watch.changes() == 3);
+}
+
+TEST_CASE("isolated it commits, fails, is begun again and is refused as in this process") {
+  for (const bool isolated : {false, true}) {
+    if (isolated && kSanitized) continue;  // whose memory is beyond what the process may have
+    CAPTURE(isolated);
+    Watch watch("tasks 2", isolated);
+    CHECK(watch.now() == "2 workers");
+    watch.say("tasks 5");
+    CHECK(watch.becomes("5 workers"));
+    watch.say("fail");
+    CHECK(watch.becomes("UNAVAILABLE"));
+    CHECK(has(watch.outcome().answer.error().message, "the stream broke"));
+    watch.say("twice");
+    CHECK(watch.becomes("2 workers"));
+    watch.say("bad");
+    CHECK(watch.becomes("INTERNAL"));
+    CHECK(has(watch.outcome().answer.error().message, "has index -2"));
+    watch.say("tasks 1");
+    CHECK(watch.becomes("1 workers"));
+  }
 }
 
 TEST_CASE("of two snapshots at once the later is the answer") {

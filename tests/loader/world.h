@@ -14,6 +14,13 @@
 
 namespace muster::test {
 
+// Whether a sanitizer watches: its own memory is beyond every limit.
+#ifdef SANITIZED
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
 // Log lines, kept.
 class Lines {
  public:

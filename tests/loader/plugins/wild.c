@@ -1,11 +1,14 @@
 /* Backend "wild": what no plugin may do, and what only a process of its own survives. Its option `do` says what. */
 #include <muster/plugin.h>
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 MUSTER_DESCRIPTOR({
@@ -13,6 +16,7 @@ MUSTER_DESCRIPTOR({
   "version" : "1.0.0",
   "abi" : {"major" : 1, "minor" : 0},
   "description" : "Harms its process on demand, for the tests of isolation.",
+  "environment" : ["WILD_ASKED"],
   "options" :
       {"type" : "object",
        "properties" : {"do" : {"type" : "string"}, "file" : {"type" : "string"}}}
@@ -53,6 +57,28 @@ static void leave_a_grandchild(const char *file, int own_session) {
   fprintf(out, "%d\n", (int)getpid());
   fclose(out);
   wait_for_ever();
+}
+
+/* What its process has and may, a line each. */
+static void report(const char *file) {
+  char descriptors[256] = "";
+  for (int n = 0; n < 64; ++n) {
+    if (fcntl(n, F_GETFD) >= 0)
+      snprintf(descriptors + strlen(descriptors), sizeof descriptors - strlen(descriptors), " %d",
+               n);
+  }
+  struct rlimit core, data;
+  getrlimit(RLIMIT_CORE, &core);
+  getrlimit(RLIMIT_DATA, &data);
+  FILE *out = fopen(file, "w");
+  fprintf(out, "descriptors%s\n", descriptors);
+  fprintf(out, "new privileges %s\n", prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? "no" : "yes");
+  fprintf(out, "group %s\n", getpgrp() == getpid() ? "own" : "of another");
+  fprintf(out, "core %lu\n", (unsigned long)core.rlim_max);
+  fprintf(out, "data %lu\n", (unsigned long)data.rlim_max);
+  fprintf(out, "asked %s\n", getenv("WILD_ASKED") == NULL ? "" : getenv("WILD_ASKED"));
+  fprintf(out, "secret %s\n", getenv("WILD_SECRET") == NULL ? "" : getenv("WILD_SECRET"));
+  fclose(out);
 }
 
 static int32_t create(const muster_host_v1 *host, const char *options, uint64_t options_size,
@@ -134,6 +160,7 @@ static int32_t resolve(muster_resolver *self, const muster_call_v1 *call, muster
   if (strcmp(what, "flood the output") == 0) {
     for (;;) printf("and another line\n");
   }
+  if (strcmp(what, "report") == 0) report(self->file);
   if (strcmp(what, "garbage") == 0) {
     if (write(3, "this is no frame at all", 23) < 0) return MUSTER_E_INTERNAL;
     wait_for_ever();
