@@ -10,7 +10,8 @@ import tempfile
 import time
 import unittest
 
-from asking import ask, ask_backend, group, world
+from asking import ZONE, api_requests, ask, ask_backend, endpoint, group, world
+from google_watching import Watching, metadata_requests
 
 NAME = "metadata.google.internal"
 APIS = [f"{api}.{universe}" for api in ("compute", "tpu") for universe in ("googleapis.com", "apis.vineyard.example")]
@@ -66,6 +67,16 @@ class Elsewhere(unittest.TestCase):
                 one.setblocking(False)
                 one.connect_ex(full.getsockname())
             self.check(*self.ask(sim))
+
+
+class Watch(Watching):
+    def test_a_watch_asks_no_metadata_server(self):
+        with world(f"  machine: {{instance: w-1, zone: {ZONE}}}\n" + group(3), "--port", "80") as sim:
+            given = [f"endpoint={endpoint(sim)}", "project=orchard", f"zone={ZONE}", "instance_group=grape"]
+            process = self.watch_backend("gce", sim, given, server=False, interval="300ms")
+            self.event(process, 1)
+            self.until(lambda: len(api_requests(sim)) >= 6, process)
+            self.assertEqual(metadata_requests(sim), [])
 
 
 class Hosts(unittest.TestCase):

@@ -73,6 +73,19 @@ class Preemption(Watching):
                 self.assertEqual("NONE" in etags[1:], status == 412)  # which says that it is no ETag
                 self.assertLessEqual(len(etags), 4)
 
+    def test_an_answer_without_the_flavour_says_nothing(self):
+        with world(f'  faults: [{{match: "{METADATA}preempted*", status: 200, body: "TRUE"}}]\n' + machine() + group(3)) as sim:
+            self.assertEqual(self.missing(self.event(self.watch(sim), 1)), {})
+
+    def test_a_metadata_server_that_does_not_wait_is_not_asked_all_the_time(self):
+        faults = (f'  faults: [{{match: "{METADATA}preempted*", status: 200, body: "FALSE", headers: {{Metadata-Flavor: Google, ETag: same}}}}]\n')
+        with world(faults + machine() + group(3)) as sim:
+            process = self.watch(sim)
+            self.event(process, 1)
+            time.sleep(2)
+            # The first says the ETag, the second that the server does not wait for another.
+            self.assertEqual(len(metadata_requests(sim, "preempted")), 2)
+
     def test_a_metadata_server_that_vanishes_ends_neither_the_watch_nor_the_answer(self):
         with world(group(3)) as sim:
             with world(machine() + group(3)) as server:
@@ -91,10 +104,26 @@ class Preemption(Watching):
         with world(machine() + group(3)) as sim:
             process = self.watch(sim, interval="1s")
             self.event(process, 1)
+            began = time.monotonic()
             change(sim, machine() + group(4))
             self.assertEqual(len(self.event(process, 2)["cluster"]["worker"]), 4)
+            self.assertLess(process.events[1][0] - began, 6)
             change(sim, machine("preempted: true") + group(4))
             self.until(lambda: any(self.missing(one) for _, one in process.events), process)
+
+    def test_a_preemption_while_the_group_is_asked_for_is_told_after_that(self):
+        slow = '  faults: [{match: "/compute/*", delay: 2s}]\n'
+        with world(machine() + group(3)) as sim:
+            process = self.watch(sim, interval="2s")
+            self.event(process, 1)
+            self.listening(sim, process)
+            change(sim, slow + machine() + group(3))
+            asked = len(api_requests(sim))
+            time.sleep(3.2)
+            change(sim, slow + machine("preempted: true") + group(3))
+            self.assertEqual(list(self.missing(self.event(process, 2))), ["w-1"])
+            self.assertGreater(len(api_requests(sim)), asked)
+            self.assertEqual([line for line in process.talk if "failed" in line], [])
 
     def test_after_a_failure_it_asks_and_listens_again(self):
         with world(machine() + group(3)) as sim:
@@ -102,9 +131,12 @@ class Preemption(Watching):
             self.event(process, 1)
             change(sim, '  faults: [{match: "/compute/*", status: 404, body: "{}"}]\n' + machine() + group(3))
             self.until(lambda: any("asking again failed" in line for line in process.talk), process)
+            asked = len(api_requests(sim))
+            self.until(lambda: len(api_requests(sim)) >= asked + 4, process)
             self.event(process, 1)
             change(sim, machine("preempted: true") + group(3))
-            self.assertEqual(list(self.missing(self.event(process, 2))), ["w-1"])
+            self.until(lambda: process.events[-1][1]["warnings"] == [] and any(self.missing(one) for _, one in process.events), process)
+            self.assertEqual(list(self.missing(process.events[-1][1])), ["w-1"])
 
     def test_a_watch_has_a_new_token_before_the_old_one_ends(self):
         # Of which the last 225 seconds are the time for another.
@@ -147,7 +179,8 @@ class Preemption(Watching):
         with world(f"  machine: {{zone: {ZONE}, attributes: {{cluster-name: vineyard}}}}\n" + group(3)) as sim:
             process = self.watch(sim, interval="300ms")
             self.event(process, 1)
-            self.until(lambda: len(api_requests(sim)) >= 6, process)
+            time.sleep(7)  # it would have been asked again
+            self.assertGreaterEqual(len(api_requests(sim)), 6)
             self.assertEqual(len([one for one in metadata_requests(sim, "preempted") if "wait_for_change" in one["query"]]), 1)
 
     def test_it_ends_at_once_when_it_is_interrupted(self):

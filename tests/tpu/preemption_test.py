@@ -46,6 +46,13 @@ class Preemption(Watching):
             change(sim, machine() + tpu(health="UNHEALTHY_TENSORFLOW"))
             self.assertEqual(len(self.missing(self.event(process, 2))), 4)
 
+    def test_what_cannot_change_is_asked_for_once(self):
+        with world(machine() + tpu()) as sim:
+            process = self.watch_backend("tpu", sim, [f"endpoint={sim.ready['url']}", f"zone={ZONE}", "tpu=plum"], interval="300ms")
+            self.event(process, 1)
+            self.until(lambda: len(api_requests(sim)) >= 4, process)
+            self.assertEqual([one["path"].rsplit("/", 1)[1] for one in sim.requests() if "project" in one["path"].rsplit("/", 1)[1]], ["project-id"])
+
     def test_elsewhere_it_is_polled_and_no_metadata_server_asked(self):
         with world(tpu()) as sim:
             process = self.watch(sim, f"zone={ZONE}", "tpu=plum", server=False, interval="300ms")

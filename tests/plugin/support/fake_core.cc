@@ -73,6 +73,7 @@ void add_detail(muster_error* error, const char* key, const char* value, uint64_
 
 int32_t is_cancelled(const muster_call_v1* call) {
   const Core& core = of(call);
+  if (core.world.cancelled_when && core.world.cancelled_when()) return 1;
   return core.world.cancelled_after >= 0 &&
          static_cast<int64_t>(core.answer.requests.size()) >= core.world.cancelled_after;
 }
@@ -541,8 +542,10 @@ std::vector<Answer> ask_beside(const std::string& name, const std::string& optio
     threads.emplace_back([&, n] {
       while (worlds[n].begins && !worlds[n].begins())
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      cores[n].call.deadline_ns = monotonic_ns(nullptr) + worlds[n].time_left_ns;
+      const int64_t begun = monotonic_ns(nullptr);
+      cores[n].call.deadline_ns = begun + worlds[n].time_left_ns;
       cores[n].answer.code = plugin->resolve(resolvers[n], &cores[n].call, &errors[n]);
+      cores[n].answer.took_ns = monotonic_ns(nullptr) - begun;
     });
   std::vector<Answer> answers;
   for (size_t n = 0; n < worlds.size(); ++n) {

@@ -67,8 +67,9 @@ struct World {
   int64_t time_s = 1769860800;                  // of day: 2026-01-31T12:00:00Z
   int64_t refused_push = -1;                    // the n-th push (from 0) is refused
   int64_t time_left_ns = INT64_C(30000000000);  // until the deadline
-  std::function<bool()> begins;  // of those asked beside one another: when this one is
-  int64_t cancelled_after = -1;  // is_cancelled says 1 from this many requests on
+  std::function<bool()> begins;          // of those asked beside one another: when this one is
+  int64_t cancelled_after = -1;          // is_cancelled says 1 from this many requests on
+  std::function<bool()> cancelled_when;  // asked on the thread of the call
 };
 
 struct Task {
@@ -121,6 +122,7 @@ struct Answer {
   std::vector<std::string> log;  // of create too
   std::vector<Request> requests;
   std::vector<Program> programs;
+  int64_t took_ns = 0;  // by ask_beside
 
   // "worker:0=10.0.0.1:8470 worker:1=..."; unranked tasks as "worker:name=..."
   std::string cluster() const;
