@@ -1,9 +1,12 @@
 """What `muster plugins new` writes, built as its own page says, outside of the tree and on what is installed, and asked."""
+import contextlib
 import functools
 import http.server
+import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import tempfile
 import threading
@@ -71,18 +74,23 @@ class Template(unittest.TestCase):
                              {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"})
         self.ask(folder)
 
+    @contextlib.contextmanager
+    def serve(self, folder):
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder))
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield server.server_address[1]
+        finally:
+            server.shutdown()
+            server.server_close()
+
     def ask(self, folder):
         """The last block of the page, which describes, asks and checks it; the server on a port of its own."""
         script = blocks(os.path.join(folder, "README.md"))[-1]
         serve = "python3 -m http.server --bind 127.0.0.1 8000 &\n"
         self.assertIn(serve, script)
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder))
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            said = self.run_in(folder, "set +e\n" + script.replace(serve, "").replace("8000", str(server.server_address[1])))
-        finally:
-            server.shutdown()
-            server.server_close()
+        with self.serve(folder) as port:
+            said = self.run_in(folder, "set +e\n" + script.replace(serve, "").replace("8000", str(port)))
         for line in (f"{NAME} 1.0.0", "INCOMPLETE: worker 3 (1 missing)", "this process is worker 1"):
             self.assertIn(line + "\n", said)
         self.assertRegex(said, r"\n\d+ passed, 0 failed, 0 skipped\n")
@@ -92,6 +100,20 @@ class Template(unittest.TestCase):
         self.run_in(folder, blocks(os.path.join(folder, "README.md"))[0])
         self.look_at(folder, f"./libmuster-{NAME}.so")
         self.run_in(folder, "make clean && make CFLAGS='-std=c99 -pedantic -Wall -Wextra -Werror' && make check")
+
+    def test_an_isolated_one_knows_its_host_and_a_replay_the_host_of_the_recording(self):
+        folder, own = self.new("c"), socket.gethostname()
+        self.run_in(folder, "make")
+        with open(os.path.join(folder, "members.txt"), "w") as out:
+            out.write(f"{own} 10.0.0.1:1\nanother 10.0.0.2:1\n")
+        with self.serve(folder) as port:
+            with open(os.path.join(folder, "muster.yaml"), "w") as out:
+                out.write(f"cluster: {{backend: {NAME}, isolate: true, options: {{url: 'http://127.0.0.1:{port}/members.txt'}}}}\n"
+                          "plugins: {search: [.]}\n")
+            said = self.run_in(folder, "muster resolve -f muster.yaml -o json --record r.yaml")
+        self.assertEqual(json.loads(said)["task"]["evidence"], [f"the host's name is '{own}'"])
+        said = self.run_in(folder, "sed -i 's/hostname: .*/hostname: another/' r.yaml; muster resolve -f muster.yaml -o json --replay r.yaml")
+        self.assertEqual(json.loads(said)["task"]["evidence"], ["the host's name is 'another'"])
 
     def test_cpp_by_cmake(self):
         folder = self.new("cpp")
