@@ -122,6 +122,8 @@ void BackendProcess::end_now() {
   static_cast<void>(ended(kEnding_ns));
   // It exits after its one message; one that gave none hangs, and the backend's process dies with it.
   if (!over_) ::kill(pid_, SIGKILL);
+  // What it writes as it exits must not wait for somebody to read it.
+  output_.reset();
   int status = 0;
   while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
