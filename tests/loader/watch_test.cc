@@ -98,7 +98,7 @@ TEST_CASE("each snapshot that a plugin commits becomes the answer, without being
 
 TEST_CASE("isolated it commits, fails, is begun again and is refused as in this process") {
   for (const bool isolated : {false, true}) {
-    if (isolated && kSanitized) continue;  // whose memory is beyond what the process may have
+    if (isolated && kSanitized) continue;  // isolate_test and same_test are enough of that
     CAPTURE(isolated);
     Watch watch("tasks 2", isolated);
     CHECK(watch.now() == "2 workers");
