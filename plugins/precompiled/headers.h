@@ -13,4 +13,5 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <simdjson.h>
 #include <muster/plugin.hpp>
