@@ -1,9 +1,11 @@
 """How the API server is found: kubeconfig as kubectl reads it, a pod's service account, and the namespace."""
 import base64
+import json
 import os
 import shutil
 import subprocess
 import sys
+import time
 import unittest
 
 from asking import SIM, Sim, ask, lists, world
@@ -96,6 +98,34 @@ class Kubeconfig(unittest.TestCase):
             run = ask(sim)
             self.assertEqual(run.answer and run.cluster(), ML, run)
             self.assertEqual(lists(sim)[0]["path"], "/k8s/clusters/c-1/api/v1/namespaces/ml/pods")
+
+    def test_an_id_token_counts_for_a_replay_as_it_did_when_it_was_recorded(self):
+        def token(expires):
+            parts = ({"alg": "none"}, {"sub": "frank", "exp": int(expires)})
+            return ".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts) + ".c2lnbmVk"
+
+        expires = time.time() + 4
+        good, expired = token(expires), token(expires - 3600)
+        with world(f"  auth: {{token: {good}}}\n" + PODS) as sim:
+            def asked(provided, *arguments):
+                user = f"auth-provider: {{name: oidc, config: {{id-token: {provided}}}}}"
+                return ask(sim, "{worker: [app=t]}", *arguments, env={"KUBECONFIG": config(sim, user)})
+
+            path = os.path.join(sim.folder.name, "recording")
+            before = asked(good, "--record", path)
+            self.assertEqual((before.code, before.answer and before.cluster()), (0, ML), before)
+            time.sleep(max(expires + 0.1 - time.time(), 0))
+            run = asked(good)
+            self.assertEqual(run.code, 13, run)
+            self.assertIn("the id-token of its auth-provider expired at", run.err)
+            again = asked(good, "--replay", path)
+            self.assertEqual((again.code, again.out), (0, before.out), again)
+
+            before = asked(expired, "--record", path)
+            self.assertEqual(before.code, 13, before)
+            self.assertNotIn(expired[-20:], read(path))
+            again = asked(expired, "--replay", path)
+            self.assertEqual((again.code, again.err), (13, before.err), again)
 
     def test_the_credentials_of_users_that_nobody_chose_are_in_no_recording(self):
         with world(PODS) as sim:
