@@ -135,6 +135,13 @@ TEST_CASE("what did not change is the same text in memory in all answers, whoeve
   size_t kept = 0;
   for (const char* text : texts()) kept += first.count(text);
   CHECK(kept == 2 * members.size() - 1);
+
+  const auto changed = texts();
+  for (int round = 0; round < 3; ++round) {
+    commit(watched.push, members, false);
+    CHECK(texts() == changed);
+    watched.answers.erase(watched.answers.begin(), watched.answers.end() - 1);
+  }
 }
 
 namespace {
@@ -161,6 +168,18 @@ TEST_CASE("attributes that are told again, fewer, more, twice or in another orde
   CHECK(said_again(watched, {{"b", ""}, {"a", "4"}}) == "w 0 w-0 a:1 b= a=4\n");
   CHECK(said_again(watched, {}) == "w 0 w-0 a:1\n");
   CHECK(said_again(watched, {{"a", "1"}}) == "w 0 w-0 a:1 a=1\n");
+}
+
+TEST_CASE("an attribute that is told twice is there once, whatever the task before had") {
+  Watched watched;
+  Pushes& push = watched.push;
+  REQUIRE(push.task("w", 0, "w-0", "a", 1) == MUSTER_OK);
+  for (const char* key : {"a", "b", "c"}) REQUIRE(push.attribute(key, "1") == MUSTER_OK);
+  REQUIRE(push.task("w", 1, "w-1", "b", 1) == MUSTER_OK);
+  for (const char* key : {"b", "a"}) REQUIRE(push.attribute(key, "1") == MUSTER_OK);
+  for (const char* key : {"b", "c"}) REQUIRE(push.attribute(key, "2") == MUSTER_OK);
+  REQUIRE(push.table()->commit(push.table()) == MUSTER_OK);
+  CHECK(words(watched.answers[0]) == "w 0 w-0 a:1 a=1 b=1 c=1\nw 1 w-1 b:1 b=2 a=1 c=2\n");
 }
 
 TEST_CASE("a text that is like those before it up to a NUL is none of them") {
