@@ -19,7 +19,8 @@ constexpr size_t kPlannedMaximum = 1000;
 
 // A text as it crossed, to be compared with those that were looked at. One that is to be looked at first is like none of them.
 std::string_view as_it_is(const char* text, uint64_t size) {
-  if (size > kTextMaximum || (text == nullptr && size != 0)) return {"", 1};
+  static constexpr char kNul = '\0';
+  if (size > kTextMaximum || (text == nullptr && size != 0)) return {&kNul, 1};
   return {text, size};
 }
 
