@@ -171,6 +171,23 @@ TEST_CASE("one that ignores SIGTERM is killed, and says what it waited for") {
              "after its deadline, while waiting for: nobody; its process was ended (MP-12)")));
 }
 
+TEST_CASE("one that is ended may clear up first") {
+  Wild world("last word");
+  CHECK(world.failure(100, 600).code == Code::kDeadlineExceeded);
+  CHECK(content(world.file()) == "asked to end\n");
+}
+
+TEST_CASE("one that kills its keeper ends with it") {
+  Wild world("kill its keeper");
+  const Error error = world.failure(500, 1'000);
+  const pid_t plugin = pid_in(world.file());
+  REQUIRE(plugin > 0);
+  for (int turn = 0; turn < 200 && lives(plugin); ++turn)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  CHECK_FALSE(lives(plugin));
+  CHECK(has(error.message, "its process closed the frames during resolve"));
+}
+
 TEST_CASE("a cancel ends it as a deadline does") {
   Wild world("loop");
   const auto backend = world.create(world.options);
