@@ -1,5 +1,6 @@
 // A plugin in a process of its own: whatever it does, the launcher gets an error that says so, and nothing of it is left.
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/file_descriptor.h"
 #include "core/isolate/policy.h"
 #include "tests/loader/world.h"
 
@@ -218,6 +220,7 @@ TEST_CASE(
     "anybody's") {
   ::setenv("WILD_ASKED", "for", 1);
   ::setenv("WILD_SECRET", "of the launcher", 1);
+  const FileDescriptor not_closed_on_exec(::fcntl(STDIN_FILENO, F_DUPFD, 20));
   Wild world("report", uint64_t{1} << 30);
   CHECK(world.answer(world.options).ok());
   const std::string said = content(world.file());
