@@ -1,5 +1,7 @@
 // muster's own backends that need no cloud give the same answer, or the same words, in a process of their own as in this one. The others:
 // tests/gce, tests/tpu, tests/kubernetes.
+#include <fmt/format.h>
+
 #include <cstdlib>
 
 #include "tests/loader/world.h"
