@@ -88,13 +88,13 @@ class Call {
   int64_t deadline_ns_;
   CancelToken cancel_;
   std::shared_ptr<HttpLibrary> http_;
-  std::shared_ptr<HttpStreams> streams_;
   std::atomic<int64_t> skipped_ns_{0};
   KeptTexts texts_;
   mutable std::mutex mutex_;
   std::map<const void*, std::shared_ptr<void>> owned_;
   std::vector<RequestRecord> requests_;
   std::string progress_;
+  std::shared_ptr<HttpStreams> streams_;  // ends first: its streams tell the call their requests
 };
 
 }  // namespace muster
