@@ -97,7 +97,8 @@ Status Serving::serve(const Frame& frame) {
   if (kind == Frame::kCheckAddress) return check_address(frame);
   if (kind == Frame::kMisbehaved) {
     if (!conversation_.misbehaved_)
-      conversation_.misbehaved_.emplace(frame.misbehaved().duty(), frame.misbehaved().what());
+      conversation_.misbehaved_.emplace(clean_text(frame.misbehaved().duty(), false),
+                                        clean_text(frame.misbehaved().what(), false));
     return {};
   }
   if (kind == Frame::KIND_NOT_SET) {
