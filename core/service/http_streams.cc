@@ -186,8 +186,10 @@ void HttpStreams::end(uint64_t number) {
 
 HttpStreams::Told HttpStreams::next(int64_t timeout_ns) {
   const int64_t now = monotonic_ns();
-  const int64_t until =
-      timeout_ns < INT64_MAX - now ? now + std::max<int64_t>(timeout_ns, 0) : INT64_MAX;
+  // Never past the call's own end, however long somebody wants to wait.
+  const int64_t until = timeout_ns < call_.deadline_ns() - now
+                            ? now + std::max<int64_t>(timeout_ns, 0)
+                            : call_.deadline_ns();
   std::unique_lock lock(shared_.mutex);
   for (;;) {
     const auto has_news = [](const auto& entry) {
