@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/file_descriptor.h"
+#include "core/isolate/conversation.h"
 #include "core/isolate/policy.h"
 #include "tests/loader/world.h"
 
@@ -325,6 +326,36 @@ TEST_CASE("a destroy that hangs is ended") {
   const auto start = Clock::now();
   CHECK(world.answer(world.options).ok());
   CHECK(milliseconds_since(start) < 1'000 + kSlack_ms);
+}
+
+TEST_CASE("a file that is replaced between the check and the start of its process is refused") {
+  World world("odd-right", "odd");
+  world.isolated = IsolatedSetting{ISOLATE};
+  const auto library = world.load();
+  REQUIRE(library.ok());
+  std::filesystem::remove(world.dir.file("odd"));
+  world.dir.add(std::string(PLUGINS) + "/libodd-higher_minor.so", "odd");
+  ResolverConfig config;
+  config.path = "cluster";
+  config.backend = "odd";
+  const auto backend =
+      Backend::create(*library, config, world.lines.log(), world.secrets, world.http);
+  REQUIRE_FALSE(backend.ok());
+  CHECK(backend.error().code == Code::kFailedPrecondition);
+  CHECK(has(backend.error().message, "was replaced between being checked and being loaded"));
+}
+
+TEST_CASE("the process looks once more whether the file is the one that was checked") {
+  PluginDir dir;
+  dir.add(std::string(PLUGINS) + "/libodd-right.so", "odd");
+  Result<FoundPlugin> found = find_plugin(dir.search(), "odd");
+  REQUIRE(found.ok());
+  found->modified_ns += 1;
+  const Host host("odd", "cluster", "{}", nullptr, nullptr, nullptr);
+  const auto conversation = Conversation::start(
+      isolated_process(*found, {ISOLATE}), {"odd", "cluster", host.table(), 0, nullptr, nullptr});
+  REQUIRE_FALSE(conversation.ok());
+  CHECK(has(conversation.error().message, "was replaced between being checked and being loaded"));
 }
 
 TEST_CASE("without muster-isolate an isolated plugin fails, and does not run here") {

@@ -252,6 +252,48 @@ class Trust(unittest.TestCase):
         self.assertEqual(run.returncode, 12, run.stderr)
         self.golden("no_pin", run.stderr)
 
+    # ---- executables ----
+
+    def install_program(self, mode=0o755):
+        """In the place of the plugin: one that would leave a trace of having run."""
+        os.unlink(self.plugin)
+        self.trace = os.path.join(self.make("traces", 0o777), "ran")
+        path = os.path.join(self.folder, "muster-backend-static")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/sh\ntouch {self.trace}\n")
+        os.chmod(path, mode)
+        self.own(path)
+        return path
+
+    def program_refused(self, name, *arguments):
+        self.refused(name, 13, *arguments)
+        self.assertFalse(os.path.exists(self.trace))
+
+    def test_a_program_that_is_trusted_is_run(self):
+        self.install_program()
+        self.resolve("--plugin-dir", self.folder)
+        self.assertTrue(os.path.exists(self.trace))
+
+    def test_a_program_that_its_group_can_write_is_not_run(self):
+        self.install_program(0o775)
+        self.program_refused("program_group_writable", "--plugin-dir", self.folder)
+
+    @unittest.skipUnless(ROOT, "only root can make a file of another user")
+    def test_a_program_of_somebody_else_is_not_run(self):
+        self.own(self.install_program(), DAEMON)
+        self.program_refused("program_of_another_for_root" if self.user is None else "program_of_another", "--plugin-dir", self.folder)
+
+    def test_a_program_that_may_not_be_run_says_what_to_do(self):
+        self.install_program(0o644)
+        self.program_refused("program_not_executable", "--plugin-dir", self.folder)
+
+    def test_a_pin_for_a_different_program(self):
+        self.install_program()
+        run = self.with_pins("{static: '%s'}" % ("0" * 64))
+        self.assertEqual(run.returncode, 13, run.stderr)
+        self.assertFalse(os.path.exists(self.trace))
+        self.golden("other_program_pin", run.stderr)
+
     # ---- the plugin path ----
 
     def test_an_empty_and_a_relative_element_are_passed_over_and_told(self):
