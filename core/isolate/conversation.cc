@@ -49,8 +49,8 @@ Result<std::unique_ptr<Conversation>> Conversation::begin(std::unique_ptr<Backen
                                                           Speaker speaker) {
   std::unique_ptr<Conversation> conversation(new Conversation(std::move(speaker)));
   conversation->process_ = std::move(process);
-  conversation->wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (conversation->wake_ < 0)
+  conversation->wake_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (conversation->wake_.get() < 0)
     return Error{Code::kUnavailable, "no descriptor is left: " + system_text(errno), {}};
   if (Status status = conversation->say_hello(); !status) return std::move(status).error();
   return conversation;
@@ -74,12 +74,11 @@ Conversation::~Conversation() {
     read_output();
   }
   process_.reset();
-  if (wake_ >= 0) ::close(wake_);
 }
 
 void Conversation::wake() const {
   const uint64_t one = 1;
-  static_cast<void>(!::write(wake_, &one, sizeof one));
+  static_cast<void>(!::write(wake_.get(), &one, sizeof one));
 }
 
 // ---- What is said ------------------------------------------------------------------------------
@@ -269,12 +268,12 @@ bool Conversation::wait(int64_t until_ns, bool to_write) {
   std::array<pollfd, 3> waiting = {
       {{process_->frames(), static_cast<short>(to_write ? POLLOUT : POLLIN), 0},
        {process_->output(), POLLIN, 0},
-       {wake_, POLLIN, 0}}};
+       {wake_.get(), POLLIN, 0}}};
   if (output_over_) waiting[1].fd = -1;
   ::poll(waiting.data(), waiting.size(), static_cast<int>(rest / kMillisecond) + 1);
   if (waiting[1].revents != 0) read_output();
   uint64_t woken = 0;
-  if (waiting[2].revents != 0) static_cast<void>(!::read(wake_, &woken, sizeof woken));
+  if (waiting[2].revents != 0) static_cast<void>(!::read(wake_.get(), &woken, sizeof woken));
   if (to_write || waiting[0].revents == 0) return true;
   const ssize_t got = ::recv(process_->frames(), come_.space(kRead), kRead, MSG_DONTWAIT);
   if (got > 0) come_.filled(static_cast<size_t>(got));

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/file_descriptor.h"
 #include "core/isolate/frame_buffer.h"
 #include "core/isolate/process.h"
 #include "core/result.h"
@@ -93,7 +94,7 @@ class Conversation {
 
   Speaker speaker_;
   std::unique_ptr<BackendProcess> process_;
-  int wake_ = -1;  // eventfd
+  FileDescriptor wake_;  // eventfd
   frames::v1::Hello hello_;
   FrameBuffer come_;
   std::string to_write_;

@@ -8,30 +8,21 @@
 
 namespace muster {
 
-OpenFile::~OpenFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
 Result<OpenFile> open_regular_file(const std::string& path) {
-  int descriptor;
+  FileDescriptor descriptor;
   do {
-    descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  } while (descriptor < 0 && errno == EINTR);
-  if (descriptor < 0) return system_error_about("open", path, errno);
+    descriptor.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  } while (descriptor.get() < 0 && errno == EINTR);
+  if (descriptor.get() < 0) return system_error_about("open", path, errno);
   struct stat status {};
-  if (::fstat(descriptor, &status) != 0) {
-    const int number = errno;
-    ::close(descriptor);
-    return system_error_about("look at", path, number);
-  }
-  OpenFile file(descriptor, status);
+  if (::fstat(descriptor.get(), &status) != 0) return system_error_about("look at", path, errno);
   if (!S_ISREG(status.st_mode)) {
     return Error{Code::kInvalidArgument,
                  fmt::format("'{}' is {}, not a regular file", path,
                              S_ISDIR(status.st_mode) ? "a directory" : "a device, pipe or socket"),
                  {}};
   }
-  return file;
+  return OpenFile(std::move(descriptor), status);
 }
 
 bool read_fully_at(int descriptor, uint64_t offset, void* to, uint64_t size) {

@@ -8,29 +8,22 @@
 #include <string_view>
 #include <utility>
 
+#include "core/file_descriptor.h"
 #include "core/result.h"
 
 namespace muster {
 
 class OpenFile {
  public:
-  OpenFile() = default;
-  OpenFile(int descriptor, const struct stat& status) : descriptor_(descriptor), status_(status) {}
-  OpenFile(OpenFile&& other) noexcept
-      : descriptor_(std::exchange(other.descriptor_, -1)), status_(other.status_) {}
-  OpenFile& operator=(OpenFile&& other) noexcept {
-    std::swap(descriptor_, other.descriptor_);
-    std::swap(status_, other.status_);
-    return *this;
-  }
-  ~OpenFile();
+  OpenFile(FileDescriptor descriptor, const struct stat& status)
+      : descriptor_(std::move(descriptor)), status_(status) {}
 
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return descriptor_.get(); }
   const struct stat& status() const { return status_; }  // as of opening
 
  private:
-  int descriptor_ = -1;
-  struct stat status_ {};
+  FileDescriptor descriptor_;
+  struct stat status_;
 };
 
 // Opens for reading; never waits (a FIFO is refused, not opened for ever). kNotFound, kPermissionDenied, kInvalidArgument (not a regular file).

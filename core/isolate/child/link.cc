@@ -36,12 +36,17 @@ void Link::write(const Frame& frame, bool now) {
 void Link::gather(const muster_task_v1& task) {
   const std::lock_guard lock(write_mutex_);
   append_task(task, gathered_);
-  if (gathered_.size() >= kGathered) flush();
+  flush_much();
 }
 
 void Link::gather_attribute(std::string_view key, std::string_view value) {
   const std::lock_guard lock(write_mutex_);
   append_attribute(key, value, gathered_);
+  flush_much();
+}
+
+// Under the lock.
+void Link::flush_much() {
   if (gathered_.size() >= kGathered) flush();
 }
 

@@ -53,6 +53,7 @@ class Link {
  private:
   void write(const Frame& frame, bool now);
   void flush();
+  void flush_much();
   std::optional<Frame> next();
   void take(Frame frame, const std::function<void()>& cancel);
 
