@@ -201,13 +201,12 @@ Attempt out_of_recording(Call& call, const HttpRequest& request, const ExchangeK
     replayed->body = std::move(replayed->exchange.response_body);
   }
   attempt.bytes = exchange.bytes;
-  const size_t size = replayed->body.size();
-  replayed->body.resize(size + kPadding, '\0');
+  pad(replayed->body);
   for (const auto& [name, value] : exchange.response_headers) {
     replayed->headers.push_back({name.c_str(), value.c_str(), value.size()});
   }
   attempt.status = exchange.status;
-  attempt.body = std::string_view(replayed->body).substr(0, size);
+  attempt.body = replayed->body;
   attempt.headers = replayed->headers.data();
   attempt.header_count = replayed->headers.size();
   attempt.owner = replayed;
