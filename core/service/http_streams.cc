@@ -13,6 +13,8 @@
 namespace muster {
 namespace {
 
+// Streams end with their call, and what they say of it is told before the call's own end is.
+constexpr int64_t kLastWords_ns = 100'000'000;
 constexpr int64_t kPoll_ns = 20'000'000;  // a cancel is seen after this long
 constexpr size_t kFarAhead = size_t{1}
                              << 20;  // more than this is not received before it is asked for
@@ -186,10 +188,9 @@ void HttpStreams::end(uint64_t number) {
 
 HttpStreams::Told HttpStreams::next(int64_t timeout_ns) {
   const int64_t now = monotonic_ns();
-  // Never past the call's own end, however long somebody wants to wait.
-  const int64_t until = timeout_ns < call_.deadline_ns() - now
-                            ? now + std::max<int64_t>(timeout_ns, 0)
-                            : call_.deadline_ns();
+  // Not past the call's own end, however long somebody wants to wait.
+  const int64_t end = call_.deadline_ns() + kLastWords_ns;
+  const int64_t until = timeout_ns < end - now ? now + std::max<int64_t>(timeout_ns, 0) : end;
   std::unique_lock lock(shared_.mutex);
   for (;;) {
     const auto has_news = [](const auto& entry) {

@@ -101,8 +101,11 @@ class Streams {
 };
 
 struct Net {
+  explicit Net(int64_t time_ns = 5 * kSecond)
+      : world(Session::live(nullptr, std::make_shared<Secrets>()), Streams::library(), time_ns) {}
+
   Streams streams;
-  World world{Session::live(nullptr, std::make_shared<Secrets>()), Streams::library()};
+  World world;
   const muster_http_streams_v1* http =
       World::service<muster_http_streams_v1>(MUSTER_HTTP_STREAMS_V1);
 
@@ -234,6 +237,26 @@ TEST_CASE("end is heard of no more, and a cancel of the call ends the waiting") 
   CHECK(monotonic_ns() - began < kSecond);
   // The stream may have seen it first.
   CHECK((news.code == MUSTER_E_CANCELLED || news.code == MUSTER_OK));
+}
+
+TEST_CASE(
+    "a wait ends with its call, however long it was to be, and after what the streams say of that "
+    "end") {
+  Net net(50 * kMillisecond);
+  Get a = stream_of("http://h/a");
+  a.stream();
+  net.begin(a);
+  const int64_t began = monotonic_ns();
+  std::thread transport([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(80));
+    net.streams.close("http://h/a", MUSTER_E_DEADLINE_EXCEEDED);
+  });
+  const Net::News said = net.next(20 * kSecond);
+  transport.join();
+  CHECK(said.number != 0);
+  CHECK(said.message.find("it broke off") != std::string::npos);
+  CHECK(net.next(20 * kSecond).code == MUSTER_E_DEADLINE_EXCEEDED);
+  CHECK(monotonic_ns() - began < 2 * kSecond);
 }
 
 TEST_CASE("what is left ends with the call") {
