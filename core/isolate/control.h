@@ -15,6 +15,9 @@ inline constexpr int kClosed = 117;
 
 // libmuster writes this byte: end the backend now. The end of the stream: the launcher is gone.
 inline constexpr char kEndNow = 'T';
+// And these, so that the program knows when the backend should be idle, which it is not before the first of them.
+inline constexpr char kCallBegins = 'B';
+inline constexpr char kCallIsOver = 'O';
 
 // What a backend gets after its Cancel, or the end of the frames, before it is asked by SIGTERM; and then before SIGKILL.
 inline constexpr int64_t kGrace_ns = 300'000'000;
@@ -26,6 +29,8 @@ struct Ended {
   int32_t kind = 0;
   int32_t value = 0;     // of waitpid; or errno
   int64_t peak_kib = 0;  // the most memory that it had
+  int64_t idle_ns =
+      0;  // the processor time that it used between calls, when it was ended for that; else 0
 };
 
 }  // namespace muster::isolate

@@ -70,8 +70,11 @@ Conversation::~Conversation() {
       }
       open = open && wait(until, false);
     }
-    static_cast<void>(process_->ended(until - monotonic_ns()));
+    const std::optional<isolate::Ended> ended = process_->ended(until - monotonic_ns());
     read_output();
+    // Nobody asks it any more, so this is where it is told.
+    if (ended && ended->idle_ns != 0)
+      log(MUSTER_LOG_ERROR, fmt::format("misbehaved: {} (MP-29)", words_of(*ended)));
   }
   process_.reset();
 }
@@ -119,6 +122,7 @@ Result<frames::v1::Answer> Conversation::create(const std::string& options) {
   Result<Answer> answer = ask(frame);
   if (answer && misbehaved_)
     return fail(Code::kInternal, misbehaved_->first.c_str(), misbehaved_->second);
+  process_->call_is_over();
   return answer;
 }
 
@@ -136,7 +140,9 @@ Result<frames::v1::Answer> Conversation::run(const muster_call_v1* call, frames:
   run.set_remaining_ns(std::max<int64_t>(call->deadline_ns - monotonic_ns(), 0));
   Frame frame;
   *frame.mutable_run() = std::move(run);
+  process_->call_begins();
   Result<Answer> answer = ask(frame);
+  process_->call_is_over();
   read_output();
   call_ = nullptr;
   targets_.clear();
@@ -373,6 +379,7 @@ Error Conversation::fail_by_end() {
     return fail(Code::kUnavailable, "MP-29",
                 fmt::format("its process closed the frames during {}", doing_));
   std::string what = words_of(*ended);
+  if (ended->idle_ns != 0) return fail(Code::kUnavailable, "MP-29", what);
   if (ended->kind == isolate::Ended::kWait) what += fmt::format(" during {}", doing_);
   const uint64_t peak = static_cast<uint64_t>(ended->peak_kib) << 10;
   if (speaker_.memory != 0 && peak >= speaker_.memory - speaker_.memory / 8)

@@ -41,7 +41,8 @@ std::vector<std::string> environment_for(const Descriptor& descriptor) {
 ProcessRequest isolated_process(const FoundPlugin& found, const IsolatedSetting& setting) {
   ProcessRequest request;
   request.helper = setting.helper;
-  request.arguments = {fmt::format("{}", ::getpid()), fmt::format("{}", setting.memory)};
+  request.arguments = {fmt::format("{}", ::getpid()), fmt::format("{}", setting.memory),
+                       fmt::format("{}", setting.idle_period_ns)};
   if (found.command.empty()) {
     request.arguments.insert(request.arguments.end(),
                              {"plugin", found.path, isolate::identity_of(found)});

@@ -14,11 +14,14 @@ namespace muster {
 struct IsolatedSetting {
   std::string helper;  // muster-isolate
   uint64_t memory = kIsolatedMemory;
+  int64_t idle_period_ns =
+      kIdlePeriod_ns;  // for which it may use more than half a processor between calls
   // Each frame is a line of this log, at kFrameLevel, without these secrets; null: frames are not shown.
   std::shared_ptr<const Log> trace = nullptr;
   std::shared_ptr<const Secrets> secrets = nullptr;
 
   static constexpr uint64_t kIsolatedMemory = uint64_t{4} << 30;
+  static constexpr int64_t kIdlePeriod_ns = 15'000'000'000;
 };
 
 // Nothing is started: each resolver that is created from it starts a process, and again when that has ended.

@@ -94,6 +94,10 @@ BackendProcess::~BackendProcess() {
   if (pid_ > 0) end_now();
 }
 
+void BackendProcess::say(char what) const {
+  static_cast<void>(::send(control(), &what, 1, MSG_NOSIGNAL | MSG_DONTWAIT));
+}
+
 void BackendProcess::end_frames() const { ::shutdown(frames(), SHUT_WR); }
 
 std::optional<isolate::Ended> BackendProcess::ended(int64_t wait_ns) {
@@ -118,7 +122,7 @@ std::optional<isolate::Ended> BackendProcess::ended(int64_t wait_ns) {
 void BackendProcess::end_now() {
   if (pid_ <= 0) return;
   ::shutdown(frames(), SHUT_WR);
-  static_cast<void>(::send(control(), &isolate::kEndNow, 1, MSG_NOSIGNAL | MSG_DONTWAIT));
+  say(isolate::kEndNow);
   static_cast<void>(ended(kEnding_ns));
   // It exits after its one message; one that gave none hangs, and the backend's process dies with it.
   if (!over_) ::kill(pid_, SIGKILL);
@@ -136,6 +140,9 @@ std::string words_of(const isolate::Ended& ended) {
     return fmt::format("it cannot be run: {}", system_text(ended.value));
   if (ended.kind == Ended::kForkFailed)
     return fmt::format("no process can be had for it: {}", system_text(ended.value));
+  if (ended.idle_ns != 0)
+    return fmt::format("it used {:.1f} s of processor time between two calls, and was ended",
+                       static_cast<double>(ended.idle_ns) / 1e9);
   if (WIFEXITED(ended.value) && WEXITSTATUS(ended.value) == isolate::kClosed)
     return "its process closed the frames";
   if (!WIFSIGNALED(ended.value))

@@ -40,6 +40,9 @@ class BackendProcess {
   }  // what it writes to its standard streams, not blocking
   int control() const { return control_.get(); }  // readable once it has ended
 
+  // Between calls it may use little of the processor.
+  void call_begins() const { say(isolate::kCallBegins); }
+  void call_is_over() const { say(isolate::kCallIsOver); }
   // Says that no more frames come: it should exit by itself.
   void end_frames() const;
   // Ends it and all that it started, and waits for that.
@@ -49,6 +52,7 @@ class BackendProcess {
 
  private:
   BackendProcess() = default;
+  void say(char what) const;
 
   pid_t pid_ = -1;
   FileDescriptor frames_;
@@ -58,7 +62,7 @@ class BackendProcess {
   std::optional<isolate::Ended> ended_;
 };
 
-// "signal 11 (Segmentation fault)", "exit status 3", and the like.
+// "its process was ended by signal 11 (Segmentation fault)", "its process ended with exit status 3", and the like.
 std::string words_of(const isolate::Ended& ended);
 
 }  // namespace muster

@@ -62,6 +62,12 @@ pid_t pid_in(const std::string& file) {
   return pid;
 }
 
+bool ends(pid_t pid) {
+  for (int turn = 0; turn < 1'000 && lives(pid); ++turn)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return !lives(pid);
+}
+
 // The plugin "wild", isolated, doing one thing; nothing of it is left at the end.
 struct Wild : World {
   explicit Wild(const std::string& what, uint64_t memory = IsolatedSetting::kIsolatedMemory)
@@ -185,9 +191,7 @@ TEST_CASE("one that kills its keeper ends with it") {
   const Error error = world.failure(500, 1'000);
   const pid_t plugin = pid_in(world.file());
   REQUIRE(plugin > 0);
-  for (int turn = 0; turn < 200 && lives(plugin); ++turn)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  CHECK_FALSE(lives(plugin));
+  CHECK(ends(plugin));
   CHECK(has(error.message, "its process closed the frames during resolve"));
 }
 
@@ -214,6 +218,53 @@ TEST_CASE("one that takes memory without end has its share and no more" *
   Wild world("allocate", uint64_t{256} << 20);
   const Error error = world.failure(20'000, 20'000);
   CHECK(has(error.message, "MiB of the 256 MiB that it may have"));
+}
+
+TEST_CASE("one that spins between calls is ended, and the next call says so") {
+  for (const char* what : {"spin behind the call", "spin in a grandchild", "spin in a daemon"}) {
+    CAPTURE(what);
+    Wild world(what);
+    world.isolated->idle_period_ns = 300'000'000;
+    const auto backend = world.create(world.options);
+    REQUIRE(backend.ok());
+    CHECK(world.resolve(**backend).answer.ok());
+    const pid_t spinning = pid_in(world.file());
+    REQUIRE(spinning > 0);
+    CHECK(ends(spinning));
+    const BackendOutcome outcome = world.resolve(**backend);
+    REQUIRE_FALSE(outcome.answer.ok());
+    const Error& error = outcome.answer.error();
+    CHECK(error.code == Code::kUnavailable);
+    CHECK(error.detail("duty") == "MP-29");
+    CHECK(has(error.message, "plugin 'wild' (cluster) misbehaved: it used "));
+    CHECK(has(error.message, " s of processor time between two calls, and was ended (MP-29)"));
+    CHECK(world.resolve(**backend).answer.ok());
+  }
+}
+
+TEST_CASE("one that spins after its last call is ended, and its end says so") {
+  Wild world("spin behind the call");
+  world.isolated->idle_period_ns = 300'000'000;
+  {
+    const auto backend = world.create(world.options);
+    REQUIRE(backend.ok());
+    CHECK(world.resolve(**backend).answer.ok());
+    CHECK(ends(pid_in(world.file())));
+  }
+  CHECK(has(world.lines.text(), "wild (cluster): misbehaved: it used "));
+}
+
+TEST_CASE("a call may work for as long as it has, and what then waits is left alone") {
+  Wild world("work");
+  world.isolated->idle_period_ns = 200'000'000;
+  const auto backend = world.create(world.options);
+  REQUIRE(backend.ok());
+  CHECK(world.resolve(**backend).answer.ok());
+  std::this_thread::sleep_for(std::chrono::milliseconds(900));
+  const pid_t waiting = pid_in(world.file());
+  CHECK(lives(waiting));
+  CHECK(world.resolve(**backend).answer.ok());
+  CHECK(pid_in(world.file()) == waiting);
 }
 
 TEST_CASE(

@@ -1,10 +1,11 @@
 // muster-isolate: runs one backend in a process of its own, and sees to it that nothing of it is left.
 //
-//   muster-isolate LAUNCHER MEMORY plugin FILE IDENTITY    a shared object, loaded here
-//   muster-isolate LAUNCHER MEMORY program FILE ARGUMENT...  an executable that speaks the frames itself
+//   muster-isolate LAUNCHER MEMORY IDLE plugin FILE IDENTITY    a shared object, loaded here
+//   muster-isolate LAUNCHER MEMORY IDLE program FILE ARGUMENT...  an executable that speaks the frames itself
 //
 // libmuster alone starts it: descriptor 3 is the backend's end of the frames, 4 says when to end it. LAUNCHER is libmuster's
-// process; MEMORY the bytes that the backend may have, 0 for any.
+// process; MEMORY the bytes that the backend may have, 0 for any; IDLE how long in nanoseconds it may use more than half a processor
+// between calls.
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -72,38 +73,39 @@ int usage() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string what = argc > 3 ? argv[3] : "";
-  const bool plugin = what == "plugin" && argc == 6;
-  if ((!plugin && !(what == "program" && argc > 4)) || !is_socket(muster::isolate::kFrames) ||
+  const std::string what = argc > 4 ? argv[4] : "";
+  const bool plugin = what == "plugin" && argc == 7;
+  if ((!plugin && !(what == "program" && argc > 5)) || !is_socket(muster::isolate::kFrames) ||
       !is_socket(muster::isolate::kControl))
     return usage();
   const auto launcher = static_cast<pid_t>(std::strtol(argv[1], nullptr, 10));
   const unsigned long long memory = std::strtoull(argv[2], nullptr, 10);
+  const int64_t idle_period_ns = std::strtoll(argv[3], nullptr, 10);
 
   ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   muster::isolate::Supervisor supervisor(launcher);
   std::array<int, 2> failing{-1, -1};
   if (::pipe2(failing.data(), O_CLOEXEC) != 0) {
-    supervisor.tell({Ended::kForkFailed, errno, 0});
+    supervisor.tell({Ended::kForkFailed, errno});
     return 1;
   }
   const pid_t self = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) {
-    supervisor.tell({Ended::kForkFailed, errno, 0});
+    supervisor.tell({Ended::kForkFailed, errno});
     return 1;
   }
   if (child == 0) {
     supervisor.leave();
     ::close(muster::isolate::kControl);
     if (!confine(self, memory)) ::_exit(1);
-    if (!plugin) run_program(argv + 4, failing[1]);
+    if (!plugin) run_program(argv + 5, failing[1]);
     ::close(failing[0]);
     ::close(failing[1]);
-    return muster::isolate::run_plugin(argv[4], argv[5]);
+    return muster::isolate::run_plugin(argv[5], argv[6]);
   }
   ::close(failing[1]);
   ::close(muster::isolate::kFrames);
-  return supervisor.watch(child, failing[0]);
+  return supervisor.watch(child, failing[0], idle_period_ns);
 }

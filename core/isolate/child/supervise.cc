@@ -87,24 +87,36 @@ bool Supervisor::wait_for_child(int64_t nanoseconds) {
   }
 }
 
-int Supervisor::watch(pid_t child, int failing) {
+void Supervisor::hear(IdleTime& idle, bool& end_now, bool& end_soon) {
+  std::array<char, 64> said;
+  const ssize_t got = ::recv(kControl, said.data(), said.size(), MSG_DONTWAIT);
+  for (ssize_t at = 0; at < got; ++at) {
+    const char what = said[static_cast<size_t>(at)];
+    if (what == kEndNow) end_now = true;
+    if (what == kCallBegins) idle.call_begins();
+    if (what == kCallIsOver) idle.call_is_over();
+  }
+  if (got == 0) end_soon = true;
+}
+
+int Supervisor::watch(pid_t child, int failing, int64_t idle_period_ns) {
   child_ = child;
   // Said once more by the parent, so that the group is there whoever comes first.
   ::setpgid(child, child);
   bool end_now = false;
   bool end_soon = false;
+  Ended ended;
+  IdleTime idle(child, idle_period_ns);
   while (!end_now && !end_soon && !child_ended()) {
     std::array<pollfd, 3> waiting = {
         {{signals_, POLLIN, 0}, {kControl, POLLIN, 0}, {launcher_descriptor_, POLLIN, 0}}};
     // Where the kernel has no descriptors of processes, a look now and then.
-    ::poll(waiting.data(), waiting.size(), launcher_descriptor_ < 0 ? 250 : -1);
-    if (waiting[1].revents != 0) {
-      char said = 0;
-      const ssize_t got = ::recv(kControl, &said, 1, MSG_DONTWAIT);
-      end_now = got == 1;
-      end_soon = got == 0;
-    }
+    ::poll(waiting.data(), waiting.size(),
+           launcher_descriptor_ < 0 ? 250 : idle.milliseconds_left());
+    if (waiting[1].revents != 0) hear(idle, end_now, end_soon);
     if (launcher_gone()) end_soon = true;
+    ended.idle_ns = idle.too_much();
+    if (ended.idle_ns != 0) end_now = true;
   }
   if (end_soon) wait_for_child(kGrace_ns);
   if (!child_ended()) {
@@ -112,7 +124,6 @@ int Supervisor::watch(pid_t child, int failing) {
     ::kill(-child_, SIGCONT);  // one that was stopped could not hear it
     wait_for_child(kTerm_ns);
   }
-  Ended ended;
   end_all(ended);
   int number = 0;
   if (::read(failing, &number, sizeof number) == sizeof number) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "core/isolate/child/idle.h"
 #include "core/isolate/control.h"
 
 namespace muster::isolate {
@@ -19,7 +20,7 @@ class Supervisor {
 
   // Waits until the child has ended, by itself or because it was to, and then ends all that it started. `failing` gives
   // errno when its program could not be executed. The exit status.
-  int watch(pid_t child, int failing);
+  int watch(pid_t child, int failing, int64_t idle_period_ns);
 
   // Says how it ended.
   static void tell(const Ended& ended);
@@ -28,6 +29,8 @@ class Supervisor {
   bool child_ended();
   bool wait_for_child(int64_t nanoseconds);
   bool launcher_gone() const;
+  // Reads what the launcher says: of calls, to end now, or that it says nothing any more.
+  static void hear(IdleTime& idle, bool& end_now, bool& end_soon);
   void end_all(Ended& ended);
 
   pid_t launcher_;

@@ -2,6 +2,7 @@
 #include <muster/plugin.h>
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 MUSTER_DESCRIPTOR({
@@ -48,14 +50,18 @@ static void wait_for_ever(void) {
   for (;;) pause();
 }
 
+static void say_who_this_is(const char *file) {
+  FILE *out = fopen(file, "w");
+  fprintf(out, "%d\n", (int)getpid());
+  fclose(out);
+}
+
 /* A process that outlives its parent if nobody sees to it; says in a file who it is. */
 static void leave_a_grandchild(const char *file, int own_session) {
   if (fork() != 0) return;
   signal(SIGTERM, SIG_IGN);
   if (own_session) setsid();
-  FILE *out = fopen(file, "w");
-  fprintf(out, "%d\n", (int)getpid());
-  fclose(out);
+  say_who_this_is(file);
   wait_for_ever();
 }
 
@@ -65,6 +71,20 @@ static void say_last_word(int number) {
   const int file = open(last_word_file, O_WRONLY | O_CREAT, 0600);
   (void)number;
   _exit(write(file, "asked to end\n", 13) == 13 ? 0 : 1);
+}
+
+static void *spin(void *unused) {
+  for (volatile int turn = 0;; turn = 1 - turn) {
+  }
+  return unused;
+}
+
+/* Some threads, so that a loaded machine gives them half a processor too. */
+static void spin_from_now_on(void) {
+  for (int n = 0; n < 6; ++n) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, spin, NULL) == 0) pthread_detach(thread);
+  }
 }
 
 /* What its process has and may, a line each. */
@@ -145,9 +165,7 @@ static int32_t resolve(muster_resolver *self, const muster_call_v1 *call, muster
     wait_for_ever();
   }
   if (strcmp(what, "kill its keeper") == 0) {
-    FILE *out = fopen(self->file, "w");
-    fprintf(out, "%d\n", (int)getpid());
-    fclose(out);
+    say_who_this_is(self->file);
     kill(getppid(), SIGKILL);
     wait_for_ever();
   }
@@ -166,6 +184,23 @@ static int32_t resolve(muster_resolver *self, const muster_call_v1 *call, muster
   if (strcmp(what, "daemon and wait") == 0) {
     leave_a_grandchild(self->file, 1);
     wait_for_ever();
+  }
+  if (strcmp(what, "spin behind the call") == 0) {
+    say_who_this_is(self->file);
+    spin_from_now_on();
+  }
+  if ((strcmp(what, "spin in a grandchild") == 0 || strcmp(what, "spin in a daemon") == 0) &&
+      fork() == 0) {
+    setsid();
+    if (strcmp(what, "spin in a daemon") == 0 && fork() != 0) _exit(0);
+    say_who_this_is(self->file);
+    spin_from_now_on();
+    wait_for_ever();
+  }
+  if (strcmp(what, "work") == 0) {
+    say_who_this_is(self->file);
+    while (clock() < CLOCKS_PER_SEC) {
+    }
   }
   if (strcmp(what, "close") == 0) {
     for (int descriptor = 0; descriptor < 1024; ++descriptor) close(descriptor);
