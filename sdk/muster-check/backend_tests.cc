@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "sdk/muster-check/subject.h"
+#include "sdk/muster-check/resolver.h"
 #include "sdk/muster-check/trial.h"
 
 namespace muster::check {
@@ -114,7 +114,7 @@ void run(Trial& trial, const Expected& expected) {
     const Question question = world.servers().questions()[i];
     if (!can_be_told(expected, *trial.target.recorded, question)) continue;
     trial.report.with(fmt::format("{} that {}", question.text(), expected.fault.what));
-    world.servers().misbehave(i, &expected.fault);
+    world.servers().misbehave(i, expected.fault);
     const Ask ask{
         .time_ns = expected.fault.kind == Fault::Kind::kSlow ? kSlowCall_ns : 10 * kSecond,
         .may_be_late = true};

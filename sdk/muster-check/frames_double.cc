@@ -10,7 +10,7 @@
 
 #include "core/cancel.h"
 #include "core/isolate/isolated_library.h"
-#include "sdk/muster-check/subject.h"
+#include "sdk/muster-check/resolver.h"
 
 namespace muster::check {
 namespace {

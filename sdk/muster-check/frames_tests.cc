@@ -8,7 +8,7 @@
 
 #include "core/cancel.h"
 #include "sdk/muster-check/frames_double.h"
-#include "sdk/muster-check/subject.h"
+#include "sdk/muster-check/resolver.h"
 
 namespace muster::check {
 namespace {

@@ -1,7 +1,7 @@
 // Cores of other minors, and one without services.
 #include <fmt/format.h>
 
-#include "sdk/muster-check/subject.h"
+#include "sdk/muster-check/resolver.h"
 #include "sdk/muster-check/trial.h"
 
 namespace muster::check {
@@ -12,8 +12,7 @@ constexpr size_t kLaterFields = 64;  // of a minor that is not there yet
 // A plugin must answer the same whatever the core's minor is.
 void meet(Trial& trial, const Core& core) {
   const Target& target = trial.target;
-  const RecordedResolver* recorded = target.recorded ? &*target.recorded : nullptr;
-  World world(target.config, recorded);
+  World world(target.config, trial.recorded());
   std::string summary;
   {
     const auto today = Subject::load(trial, world);
@@ -25,7 +24,7 @@ void meet(Trial& trial, const Core& core) {
   trial.report.with(fmt::format("a core of plugin ABI 1.{}", core.minor));
   const auto subject = Subject::load(trial, world, core);
   if (subject == nullptr) return;
-  world.servers().misbehave(std::nullopt, nullptr);
+  world.servers().behave();
   const auto outcome = ask_once(trial, world, *subject, target.config);
   if (!outcome) return;
   const std::string other =

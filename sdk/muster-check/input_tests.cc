@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "sdk/muster-check/option_maker.h"
-#include "sdk/muster-check/subject.h"
+#include "sdk/muster-check/resolver.h"
 #include "sdk/muster-check/trial.h"
 
 namespace muster::check {
@@ -45,7 +45,6 @@ void wrong_options(Trial& trial) { try_options(trial, true); }
 // Each secret option gets a text that stands nowhere else; Said looks for it in all that the plugin says.
 void secrets(Trial& trial) {
   const Target& target = trial.target;
-  const RecordedResolver* recorded = target.recorded ? &*target.recorded : nullptr;
   OptionMaker maker(target.found->descriptor.options_schema, trial.seed);
   const std::vector<std::string> options = maker.with_each_secret(target.config.options_json);
   if (options.empty()) return trial.report.note("its schema marks no option writeOnly");
@@ -55,12 +54,12 @@ void secrets(Trial& trial) {
     const Result<ResolverConfig> config = checked_options(target.found->descriptor, json);
     if (!config) continue;
     ++tried;
-    World world(*config, recorded);
+    World world(*config, trial.recorded());
     const auto subject = Subject::load(trial, world);
     if (subject == nullptr) return;
     ask_once(trial, world, *subject, *config);
     for (size_t i = 0; i < world.servers().questions().size(); ++i) {
-      world.servers().misbehave(i, &refused);
+      world.servers().misbehave(i, refused);
       ask_once(trial, world, *subject, *config);
     }
   }

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "sdk/muster-check/process_state.h"
-#include "sdk/muster-check/subject.h"
+#include "sdk/muster-check/resolver.h"
 #include "sdk/muster-check/trial.h"
 
 namespace muster::check {
@@ -16,10 +16,6 @@ constexpr int kTimes = 100;
 constexpr int kTimesTogether = 20;
 constexpr int64_t kWait_ns =
     5 * kMillisecond;  // what nobody waits for by chance ten times in a row
-
-const RecordedResolver* recorded(const Trial& trial) {
-  return trial.target.recorded ? &*trial.target.recorded : nullptr;
-}
 
 // A thread that has just ended is listed for a moment longer.
 std::map<int, std::string> threads_beyond(const std::map<int, std::string>& before) {
@@ -37,14 +33,14 @@ std::map<int, std::string> threads_beyond(const std::map<int, std::string>& befo
 }
 
 void repeat(Trial& trial) {
-  World world(trial.target.config, recorded(trial));
+  World world(trial.target.config, trial.recorded());
   const auto before_threads = threads();
   const auto subject = Subject::load(trial, world);
   if (subject == nullptr) return;
   std::map<int, std::string> before;
   const int times = trial.times(kTimes);
   for (int i = 0; i < times; ++i) {
-    world.servers().misbehave(std::nullopt, nullptr);
+    world.servers().behave();
     if (!ask_once(trial, world, *subject, trial.target.config)) return;
     if (trial.report.found_any()) break;
     if (i == 0) before = open_files();  // what a whole plugin keeps, it has by now
@@ -70,7 +66,7 @@ void repeat(Trial& trial) {
 
 // Two resolvers of one plugin may run at once.
 void together(Trial& trial) {
-  World world(trial.target.config, recorded(trial));
+  World world(trial.target.config, trial.recorded());
   const auto subject = Subject::load(trial, world);
   if (subject == nullptr) return;
   const auto use = [&] {
@@ -85,7 +81,7 @@ void together(Trial& trial) {
 }
 
 void create_waits(Trial& trial) {
-  World world(trial.target.config, recorded(trial));
+  World world(trial.target.config, trial.recorded());
   const auto subject = Subject::load(trial, world);
   if (subject == nullptr) return;
   int64_t least = INT64_MAX;

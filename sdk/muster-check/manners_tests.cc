@@ -2,15 +2,14 @@
 #include <fmt/format.h>
 
 #include "sdk/muster-check/process_state.h"
-#include "sdk/muster-check/subject.h"
+#include "sdk/muster-check/resolver.h"
 #include "sdk/muster-check/trial.h"
 
 namespace muster::check {
 namespace {
 
 void process(Trial& trial) {
-  const RecordedResolver* recorded = trial.target.recorded ? &*trial.target.recorded : nullptr;
-  World world(trial.target.config, recorded);
+  World world(trial.target.config, trial.recorded());
   const ForkCount forks;
   const ProcessState before = process_state();
   const auto compare = [&](const char* when) {
@@ -32,7 +31,7 @@ void process(Trial& trial) {
     resolver.ask();
     compare("resolve");
     // What is wrong in the answer of a failure is tidied up differently.
-    world.servers().hang(true);
+    world.servers().hang();
     resolver.ask({.time_ns = 100 * kMillisecond, .cancel_ns = 50 * kMillisecond});
     compare("a resolve that was cancelled");
   }

@@ -9,6 +9,7 @@
 #include "core/cancel.h"
 #include "core/service/host.h"
 #include "core/service/http_secret.h"
+#include "core/service/kept_texts.h"
 #include "core/service/services.h"
 #include "core/service/text.h"
 #include "core/service/url.h"
@@ -16,7 +17,6 @@
 namespace muster::check {
 namespace {
 
-constexpr size_t kPadding = 64;
 constexpr size_t kPiece = 64 * 1024;
 Servers* the_servers = nullptr;
 
@@ -63,7 +63,7 @@ int32_t give(const muster_http_request_v1* request, int64_t status, std::string 
     held->headers.push_back({name.c_str(), value.c_str(), value.size()});
   const size_t size = body.size();
   held->body = std::move(body);
-  held->body.resize(size + kPadding, '\0');
+  pad(held->body);
   response->status = status;
   response->body = held->body.data();
   response->body_size = size;
@@ -143,20 +143,19 @@ const muster_transport_v1* Servers::transport() {
   return &table;
 }
 
-void Servers::misbehave(std::optional<size_t> question, const Fault* fault) {
+void Servers::begin(std::optional<size_t> question, const Fault* fault, bool hangs) {
   const std::lock_guard lock(mutex_);
   wrong_ = question;
   fault_ = fault;
+  hangs_ = hangs;
   taken_.assign(taken_.size(), false);
   requests_ = faults_ = 0;
+  last_request_.clear();
 }
 
-void Servers::hang(bool on) {
-  const std::lock_guard lock(mutex_);
-  hangs_ = on;
-  taken_.assign(taken_.size(), false);
-  requests_ = faults_ = 0;
-}
+void Servers::behave() { begin(std::nullopt, nullptr, false); }
+void Servers::misbehave(size_t question, const Fault& fault) { begin(question, &fault, false); }
+void Servers::hang() { begin(std::nullopt, nullptr, true); }
 
 int Servers::requests() const {
   const std::lock_guard lock(mutex_);
@@ -166,6 +165,11 @@ int Servers::requests() const {
 int Servers::faults() const {
   const std::lock_guard lock(mutex_);
   return faults_;
+}
+
+std::string Servers::last_request() const {
+  const std::lock_guard lock(mutex_);
+  return last_request_;
 }
 
 size_t Servers::number_of(const Question& question) const {
@@ -219,6 +223,7 @@ int32_t Servers::answer(const muster_call_v1* call, const muster_http_request_v1
   {
     const std::lock_guard lock(mutex_);
     ++requests_;
+    last_request_ = question.text();
     hangs = hangs_;
     if (wrong_ && number_of(question) == *wrong_) fault = fault_;
     if (hangs || fault != nullptr) ++faults_;

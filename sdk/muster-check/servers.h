@@ -42,16 +42,20 @@ class Servers {
   static const muster_transport_v1* transport();
 
   const std::vector<Question>& questions() const { return questions_; }
-  // From now on this question is answered so; nullopt: as recorded. Begins the recording anew.
-  void misbehave(std::optional<size_t> question, const Fault* fault);
-  // From now on no question is answered at all until the caller gives up.
-  void hang(bool on);
+  // From now on, with the recording from its start: every question is answered as recorded; but this one, which gets a fault that outlives
+  // this; or none, until the caller gives up.
+  void behave();
+  void misbehave(size_t question, const Fault& fault);
+  void hang();
 
-  // Since misbehave or hang: how many requests were made, and how many got the fault or hung.
+  // Since then: how many requests were made, and how many got the fault or hung.
   int requests() const;
   int faults() const;
+  // "GET https://..."; "" when none was made.
+  std::string last_request() const;
 
  private:
+  void begin(std::optional<size_t> question, const Fault* fault, bool hangs);
   static int32_t exchange(const muster_host_v1* host, const muster_call_v1* call,
                           const muster_http_request_v1* request, muster_http_response_v1* response,
                           muster_error* error);
@@ -71,6 +75,7 @@ class Servers {
   bool hangs_ = false;
   int requests_ = 0;
   int faults_ = 0;
+  std::string last_request_;
 };
 
 }  // namespace muster::check

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sdk/muster-check/subject.h"
+#include "sdk/muster-check/resolver.h"
 #include "sdk/muster-check/trial.h"
 
 namespace muster::check {
@@ -11,12 +11,8 @@ namespace {
 
 constexpr int kMostRefusals = 40;
 
-const RecordedResolver* recorded(const Trial& trial) {
-  return trial.target.recorded ? &*trial.target.recorded : nullptr;
-}
-
 void answer(Trial& trial) {
-  World world(trial.target.config, recorded(trial));
+  World world(trial.target.config, trial.recorded());
   const auto subject = Subject::load(trial, world);
   if (subject == nullptr) return;
   const auto outcome = ask_once(trial, world, *subject, trial.target.config);
@@ -25,12 +21,12 @@ void answer(Trial& trial) {
 }
 
 void refusal(Trial& trial) {
-  World world(trial.target.config, recorded(trial));
+  World world(trial.target.config, trial.recorded());
   const auto subject = Subject::load(trial, world);
   if (subject == nullptr) return;
   Resolver resolver(trial, world, *subject, trial.target.config);
   if (!make_or_skip(trial, resolver)) return;
-  world.servers().misbehave(std::nullopt, nullptr);
+  world.servers().behave();
   const int pushes = resolver.ask().pushes;
   if (pushes == 0)
     return trial.report.note("it pushed nothing: --recording or other --options would say more");
@@ -39,7 +35,7 @@ void refusal(Trial& trial) {
     const int push =
         i < kMostRefusals / 2 ? i + 1 : pushes - (std::min(pushes, kMostRefusals) - i) + 1;
     trial.report.with(fmt::format("push {} of {} refused", push, pushes));
-    world.servers().misbehave(std::nullopt, nullptr);
+    world.servers().behave();
     const Outcome outcome = resolver.ask({.refused_push = push});
     if (outcome.pushes < push) continue;  // it went another way this time
     if (outcome.code == MUSTER_OK) {

@@ -1,26 +1,17 @@
-// The plugin under test, in this process, and one configured resolver of it.
+// The plugin under test, in this process or in one of its own.
 #pragma once
 
 #include <muster/plugin.h>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 
-#include "core/cancel.h"
-#include "core/plugin/backend.h"
 #include "core/plugin/library.h"
-#include "sdk/muster-check/lent_call.h"
 #include "sdk/muster-check/trial.h"
 #include "sdk/muster-check/world.h"
 
 namespace muster::check {
-
-inline constexpr int64_t kMillisecond = 1'000'000;
-inline constexpr int64_t kSecond = 1'000'000'000;
-inline constexpr int64_t kGrace_ns = 500 * kMillisecond;  // MP-12
 
 // A plugin's table as it gave it to a core, copied as a core copies it; in a process of its own, the core's table for that process.
 class Subject {
@@ -30,11 +21,14 @@ class Subject {
   static std::unique_ptr<Subject> load(Trial& trial, World& world, const Core& core = {});
 
   const muster_plugin_v1& table() const { return table_; }
-  const muster_watch_v1& watch() const { return watch_; }  // without a function when there is none
-  // The table's create, and whether this resolver can watch.
+  // The extensions; each without its function when there is none.
+  const muster_watch_v1& watch() const { return watch_; }
+  const muster_permissions_v1& permissions() const { return permissions_; }
+  const muster_plan_v1& plan() const { return plan_; }
+  // The table's create, and whether this resolver has an extension whose function is there.
   int32_t create(const ResolverConfig& config, const muster_host_v1* host,
                  muster_resolver** resolver, muster_error* error) const;
-  bool watches(const muster_resolver* resolver) const;
+  bool offers(const muster_resolver* resolver, const char* extension) const;
   const std::string& name() const { return name_; }
   const Core& core() const { return core_; }
 
@@ -43,79 +37,11 @@ class Subject {
   std::shared_ptr<const PluginLibrary> isolated_;  // in a process of its own, else null
   muster_plugin_v1 table_{};
   muster_watch_v1 watch_{};
+  muster_permissions_v1 permissions_{};
+  muster_plan_v1 plan_{};
   std::string name_;
   Core core_;
   std::unique_ptr<LentHost> entry_host_;
 };
-
-// How one call is made.
-struct Ask {
-  int64_t time_ns = 10 * kSecond;                   // to its deadline; may be negative
-  int refused_push = 0;                             // 0: none
-  std::optional<int64_t> cancel_ns = std::nullopt;  // after this long it is cancelled
-  bool watches = false;                             // muster.watch/1 instead of resolve
-  bool may_be_late = false;                         // the caller judges `late_ns` itself
-};
-
-// What came of a call.
-struct Outcome {
-  int32_t code = MUSTER_OK;  // as returned
-  std::optional<Result<BackendAnswer>>
-      answer;  // as the core takes it; of create nothing when it was good
-  int pushes = 0;
-  int pushes_after = 0;  // after the refused one
-  int commits = 0;
-  int64_t late_ns = 0;    // after its deadline, or after it was cancelled
-  bool ended = false;     // by the core, which did not wait any longer for its process
-  int64_t waited_ns = 0;  // of create: that it neither ran nor was runnable
-  bool good() const { return code == MUSTER_OK && (!answer || answer->ok()); }
-  const Error& error() const { return answer->error(); }
-};
-
-class Resolver {
- public:
-  Resolver(Trial& trial, World& world, const Subject& subject, const ResolverConfig& config);
-  ~Resolver() { destroy(); }
-  Resolver(const Resolver&) = delete;
-  Resolver& operator=(const Resolver&) = delete;
-
-  // Each tells the report what broke a duty whatever the test is about: a crash, a wrong push, a leaked secret, a failure without
-  // words. One that does not come back ends the test.
-  Outcome create();
-  Outcome ask(const Ask& ask = {});
-  void destroy();
-  bool made() const { return resolver_ != nullptr; }
-  bool watches() const { return subject_.watches(resolver_); }
-
- private:
-  // Through the frames an error comes whole, and not by the host's functions, which are watched.
-  void hear(const Error& error);
-  void judge(const char* function, const Outcome& outcome, const LentCall* call);
-
-  Trial& trial_;
-  World& world_;
-  const Subject& subject_;
-  const ResolverConfig& config_;
-  LentHost host_;
-  muster_resolver* resolver_ = nullptr;
-};
-
-// Runs `body` on a thread of its own and waits for it. When it has not ended by then, the plugin broke `duty`, and the test is over.
-void run_within(Trial& trial, const char* duty, const std::string& what, int64_t time_ns,
-                const std::function<void()>& body);
-
-// Creates; where that fails, the test cannot go on and says so.
-bool make_or_skip(Trial& trial, Resolver& resolver);
-
-// Creates, asks once and destroys, if all of that goes well; what the resolve answered.
-std::optional<Outcome> ask_once(Trial& trial, World& world, const Subject& subject,
-                                const ResolverConfig& config, const Ask& ask = {});
-
-// An answer in a line: its digest, and who is missing. Two that are equal say the same.
-std::string summary_of(const BackendAnswer& answer);
-// Whether it tells somebody missing, or fewer found than expected.
-bool is_incomplete(const BackendAnswer& answer);
-// "UNAVAILABLE: message".
-std::string told(const Error& error);
 
 }  // namespace muster::check

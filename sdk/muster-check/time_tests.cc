@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sdk/muster-check/subject.h"
+#include "sdk/muster-check/resolver.h"
 #include "sdk/muster-check/trial.h"
 
 namespace muster::check {
@@ -11,22 +11,22 @@ namespace {
 
 constexpr int kTries = 3;  // the best of them counts: the machine may have other work
 
-const RecordedResolver* recorded(const Trial& trial) {
-  return trial.target.recorded ? &*trial.target.recorded : nullptr;
-}
-
 // Asks until the call is on time once.
 void ask_on_time(Trial& trial, const char* what, const Ask& ask, bool hangs) {
-  World world(trial.target.config, recorded(trial));
+  World world(trial.target.config, trial.recorded());
   const auto subject = Subject::load(trial, world);
   if (subject == nullptr) return;
   Resolver resolver(trial, world, *subject, trial.target.config);
   if (!make_or_skip(trial, resolver)) return;
-  if (ask.watches && !resolver.watches()) return trial.report.note("it has no muster.watch/1");
+  if (!resolver.has(ask.function)) return trial.report.note("it has no muster.watch/1");
   int64_t least = INT64_MAX;
   Outcome outcome;
   for (int i = 0; i < kTries && least > kGrace_ns; ++i) {
-    world.servers().hang(hangs);
+    if (hangs) {
+      world.servers().hang();
+    } else {
+      world.servers().behave();
+    }
     outcome = resolver.ask(ask);
     if (!outcome.ended) least = std::min(least, outcome.late_ns);
   }
@@ -53,7 +53,7 @@ void cancel(Trial& trial) {
               true);
 }
 void watch(Trial& trial) {
-  const Ask ask{.cancel_ns = 200 * kMillisecond, .watches = true, .may_be_late = true};
+  const Ask ask{.function = Function::kWatch, .cancel_ns = 200 * kMillisecond, .may_be_late = true};
   ask_on_time(trial, "its watch was cancelled", ask, false);
   ask_on_time(trial, "its watch was cancelled while a server hung", ask, true);
 }

@@ -16,6 +16,8 @@ struct Trial {
   Reporter& report;
   uint64_t seed = 1;
 
+  // The world that was recorded; null: nothing is there.
+  const RecordedResolver* recorded() const { return target.recorded ? &*target.recorded : nullptr; }
   bool isolated() const { return !target.helper.empty(); }
   // How often to do what makes a resolver: fewer times when each is a process.
   int times(int many) const { return isolated() ? many / 5 : many; }
@@ -48,6 +50,8 @@ std::vector<Test> file_tests();
 std::vector<Test> handshake_tests();
 std::vector<Test> life_tests();
 std::vector<Test> input_tests();
+std::vector<Test> permissions_tests();
+std::vector<Test> plan_tests();
 std::vector<Test> time_tests();
 std::vector<Test> sink_tests();
 std::vector<Test> manners_tests();

@@ -75,6 +75,15 @@ MISBEHAVIOURS = [
     ("ASKS IGNORES_STATUS TAKES_HALF", "backend.redirect", "MP-27", "as if that were all"),
     ("ASKS TAKES_HALF", "backend.half", "MP-27", "as if that were all"),
     ("ASKS CONFUSES_CODES", "backend.403", "MP-28", "said NOT_FOUND"),
+    ("ASKS_FOR_PERMISSIONS", "permissions.told", "MP-24", "asked the network: GET http://roster.test/members"),
+    ("PERMITS_NOTHING", "permissions.told", "MP-24", "an empty scope or rule"),
+    ("GRANTS_NOTHING", "permissions.told", "MP-24", "no grant"),
+    ("PERMITS_MORE_EACH_TIME", "permissions.told", "MP-24", "'rule 1' in 'roster.test'"),
+    ("FORGETS_FOR_A_WATCH", "permissions.told", "MP-24", "not with MUSTER_PERMISSIONS_WATCH"),
+    ("ASKS_FOR_A_PLAN", "plan.requests", "MP-25", "asked the network: GET http://roster.test/members"),
+    ("ASKS PLANNED=-1", "plan.requests", "MP-25", "are no count"),
+    ("ASKS PLANNED=2", "plan.requests", "MP-25", "for 3 members plan told 2 to 2 requests (2 to 2 'GET members'), and the recorded resolve made 1"),
+    ("ASKS PLANS_NOTHING", "plan.requests", "MP-25", "plan told 0 to 0 requests (none), and the recorded resolve made 1"),
 ]
 
 

@@ -1,4 +1,5 @@
 /* Backend "bad": right in all but one thing, which a macro chooses when it is compiled. muster-check must find it, and say which duty. */
+#include <muster/http.h>
 #include <muster/plugin.h>
 
 #include <fcntl.h>
@@ -138,31 +139,32 @@ static void destroy(muster_resolver *self) {
   free(self);
 }
 
+static int32_t send_request(muster_resolver *self, const muster_call_v1 *call,
+                            muster_http_response_v1 *response, muster_error *error) {
+  const muster_host_v1 *host = self->host;
+  const muster_http_v1 *http = host->get_service(host, MUSTER_HTTP_V1);
+  const muster_http_request_v1 request = {.struct_size = sizeof request,
+                                          .method = "GET",
+                                          .url = MUSTER_TEXT("http://roster.test/members")};
+  if (http == NULL) return host->set_error(error, MUSTER_E_UNIMPLEMENTED, TEXT("no muster.http/1"));
+  response->struct_size = sizeof *response;
+  return http->send(call, &request, response, error);
+}
+
 #if defined(ASKS)
 /* Asks a roster of lines "name address" over HTTP; how wrong answers are dealt with is what the macros are about. */
-#include <muster/http.h>
-
 static int32_t push(const muster_call_v1 *call, const char *name, uint64_t name_size,
                     const char *address, uint64_t address_size);
 
 static int32_t ask(muster_resolver *self, const muster_call_v1 *call, muster_error *error) {
   const muster_host_v1 *host = self->host;
-  const muster_http_v1 *http = host->get_service(host, MUSTER_HTTP_V1);
-  muster_http_request_v1 request = {0};
   muster_http_response_v1 response = {0};
   const char *line;
-  int32_t code;
-  if (http == NULL) return host->set_error(error, MUSTER_E_UNIMPLEMENTED, TEXT("no muster.http/1"));
-  request.struct_size = sizeof request;
-  request.method = "GET";
-  request.url = "http://roster.test/members";
-  request.url_size = strlen(request.url);
-  response.struct_size = sizeof response;
-  code = http->send(call, &request, &response, error);
+  int32_t code = send_request(self, call, &response, error);
 #if defined(TRIES_FOR_EVER)
   while (code != MUSTER_OK) {
     nap_ms(5);
-    code = http->send(call, &request, &response, NULL);
+    code = send_request(self, call, &response, NULL);
   }
 #endif
   if (code != MUSTER_OK) return code;
@@ -356,19 +358,86 @@ static int32_t watch(muster_resolver *self, const muster_call_v1 *call, muster_e
   return MUSTER_E_CANCELLED;
 #endif
 }
-static const muster_watch_v1 watching = {sizeof watching, watch};
-static const void *get_extension(const char *id) {
-  return strcmp(id, MUSTER_WATCH_V1) == 0 ? &watching : NULL;
-}
-#elif defined(ANY_EXTENSION)
-static const void *get_extension(const char *id) {
-  static const muster_plan_v1 nothing = {sizeof nothing, NULL};
-  (void)id;
-  return &nothing;
-}
+#define WATCH watch
 #else
-#define get_extension NULL
+#define WATCH NULL
 #endif
+static const muster_watch_v1 watching = {sizeof watching, WATCH};
+
+static int32_t permissions(muster_resolver *self, const muster_permissions_request_v1 *request,
+                           const muster_call_v1 *call, muster_error *error) {
+  const int watches = (request->flags & MUSTER_PERMISSIONS_WATCH) != 0;
+  muster_permission_v1 permission = {.struct_size = sizeof permission,
+                                     .scope = MUSTER_TEXT("roster.test"),
+                                     .rule = MUSTER_TEXT("list members")};
+  int32_t code = MUSTER_OK;
+  (void)self, (void)error;
+#if defined(ASKS_FOR_PERMISSIONS)
+  {
+    muster_http_response_v1 response = {0};
+    send_request(self, call, &response, NULL);
+  }
+#endif
+#if defined(PERMITS_NOTHING)
+  permission.rule_size = 0;
+#endif
+#if defined(FORGETS_FOR_A_WATCH)
+  if (!watches)
+#endif
+    code = call->add_permission(call, &permission);
+#if defined(PERMITS_MORE_EACH_TIME)
+  {
+    static char rule[] = "rule 0";
+    ++rule[5];
+    permission.rule = rule;
+    if (code == MUSTER_OK) code = call->add_permission(call, &permission);
+  }
+#endif
+  permission.rule = "watch members";
+  if (code == MUSTER_OK && watches) code = call->add_permission(call, &permission);
+#if !defined(GRANTS_NOTHING)
+  if (code == MUSTER_OK) code = call->set_grant(call, TEXT("sh"), TEXT("# allow\n"));
+#endif
+  return code;
+}
+static const muster_permissions_v1 permitting = {sizeof permitting, permissions};
+
+#ifndef PLANNED
+#define PLANNED 1
+#endif
+
+static int32_t plan(muster_resolver *self, const muster_plan_request_v1 *request,
+                    const muster_call_v1 *call, muster_error *error) {
+  const muster_planned_v1 planned = {.struct_size = sizeof planned,
+                                     .api = MUSTER_TEXT("roster.test"),
+                                     .request = MUSTER_TEXT("GET members"),
+                                     .least = PLANNED,
+                                     .most = PLANNED};
+  (void)self, (void)error, (void)request;
+#if defined(ASKS_FOR_A_PLAN)
+  {
+    muster_http_response_v1 response = {0};
+    send_request(self, call, &response, NULL);
+  }
+#endif
+#if defined(ASKS) && !defined(PLANS_NOTHING)
+  return call->add_planned(call, &planned);
+#else
+  (void)call, (void)planned;
+  return MUSTER_OK;
+#endif
+}
+static const muster_plan_v1 planning = {sizeof planning, plan};
+
+static const void *get_extension(const char *id) {
+#if defined(ANY_EXTENSION)
+  if (strcmp(id, "muster.nothing/1") == 0) return &planning;
+#endif
+  return watching.watch != NULL && strcmp(id, MUSTER_WATCH_V1) == 0 ? (const void *)&watching
+         : strcmp(id, MUSTER_PERMISSIONS_V1) == 0                   ? (const void *)&permitting
+         : strcmp(id, MUSTER_PLAN_V1) == 0                          ? (const void *)&planning
+                                                                    : NULL;
+}
 
 #ifndef SIZE
 #define SIZE sizeof(muster_plugin_v1)

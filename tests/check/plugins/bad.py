@@ -12,6 +12,7 @@ from frames_proto import decode, encode  # noqa: E402
 WRONG = os.environ.get("LC_BAD", "")
 NAME = "worse" if WRONG == "OTHER_NAME" else "bad"
 URL = "http://roster.test/members"
+PERMISSIONS, PLAN = 3, 4
 CANCELLED, DEADLINE_EXCEEDED, UNIMPLEMENTED, UNAVAILABLE, DATA_LOSS = 1, 4, 12, 14, 15
 
 
@@ -144,6 +145,23 @@ def resolve(id, options):
     return write("answer", {}, id)
 
 
+def permissions(id, for_watch):
+    if WRONG == "ASKS_FOR_PERMISSIONS":
+        ask(1, "send_http", {"request": {"method": "GET", "url": URL}})
+    for rule in ("list members", "watch members")[WRONG == "FORGETS_FOR_A_WATCH" and for_watch:1 + for_watch]:
+        write("add_permission", {"scope": "roster.test", "rule": rule})
+    write("set_grant", {"command": "sh", "text": f"# {time.monotonic_ns() if WRONG == 'CHANGING_GRANT' else 'allow'}\n"})
+    write("answer", {}, id)
+
+
+def plan(id):
+    if WRONG == "ASKS_FOR_A_PLAN":
+        ask(1, "send_http", {"request": {"method": "GET", "url": URL}})
+    least = 2 if WRONG == "PLANS_TOO_MUCH" else 1
+    write("add_planned", {"api": "roster.test", "request": "GET members", "least": least, "most": least})
+    write("answer", {}, id)
+
+
 def greet():
     """Says Hello and reads the core's."""
     descriptor = {"name": NAME, "version": "1.0.0", "abi": {"major": 1, "minor": 0}, "description": "Breaks one duty.",
@@ -177,14 +195,19 @@ def main():
             if WRONG == "HANGS_IN_CREATE":
                 time.sleep(60)
             options = json.loads(message["options"])
-            write("answer", {}, id)
+            write("answer", {"extensions": ["muster.permissions/1", "muster.plan/1"]}, id)
         elif kind == "run":
             called += 1
             if WRONG != "KEEPS_CANCEL":
                 State.cancelled = False
             if WRONG != "KEEPS_REFUSED":
                 State.refused = 0
-            resolve(id, options)
+            if message["function"] == PERMISSIONS:
+                permissions(id, message.get("for_watch", False))
+            elif message["function"] == PLAN:
+                plan(id)
+            else:
+                resolve(id, options)
         elif kind == "cancel":
             State.cancelled = True
 
