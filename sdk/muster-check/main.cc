@@ -164,7 +164,8 @@ const std::vector<Test>& all_tests() {
   static const std::vector<Test> all = [] {
     std::vector<Test> tests;
     for (const auto group :
-         {file_tests, handshake_tests, life_tests, sink_tests, manners_tests, time_tests, input_tests, backend_tests, permissions_tests, plan_tests, frames_tests}) {
+         {file_tests, handshake_tests, life_tests, sink_tests, manners_tests, world_tests,
+          time_tests, input_tests, backend_tests, permissions_tests, plan_tests, frames_tests}) {
       for (const Test& test : group()) tests.push_back(test);
     }
     return tests;

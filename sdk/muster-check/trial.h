@@ -50,6 +50,7 @@ std::vector<Test> file_tests();
 std::vector<Test> handshake_tests();
 std::vector<Test> life_tests();
 std::vector<Test> input_tests();
+std::vector<Test> world_tests();
 std::vector<Test> permissions_tests();
 std::vector<Test> plan_tests();
 std::vector<Test> time_tests();

@@ -63,6 +63,13 @@ MISBEHAVIOURS = [
     ("RUNS_PROGRAM", "manners.process", "MP-16", "resolve started a process"),
     ("WRITES_TO_STDOUT", "sink.answer", "MP-16", "standard output: resolving"),
     ("WRITES_TO_STDERR", "sink.answer", "MP-16", "standard error: resolving"),
+    ("READS_VARIABLE", "world.calls", "MP-14", 'getenv("BAD_ROSTER")'),
+    ("READS_TIME", "world.calls", "MP-14", "time()"),
+    ("READS_FILE", "world.calls", "MP-14", 'fopen("/etc/hostname")'),
+    ("CONNECTS", "world.calls", "MP-14", 'connect("127.0.0.1:9")'),
+    ("RUNS_PROGRAM", "world.calls", "MP-14", 'system("true")'),
+    ("CONNECTS", "world.network", "MP-14", "connected to 127.0.0.1:9"),
+    ("", "backend.recorded", "MP-14", "none through muster.http/1"),
     ("IGNORES_DEADLINE", "time.deadline", "MP-12", "after its deadline"),
     ("IGNORES_DEADLINE", "time.past", "MP-12", "a deadline in the past"),
     ("IGNORES_DEADLINE", "time.cancel", "MP-12", "after being cancelled"),
@@ -130,6 +137,14 @@ class BadPlugins(Checking, unittest.TestCase):
     def test_an_exception_is_found(self):
         throws = os.path.join(ROOT, "tests/check/plugins/throws.cc")
         self.finding(self.build("THROWS", "-fexceptions", "-x", "c++", "-std=c++17", throws, "-lstdc++"), "sink.answer", "MP-13", "it slipped")
+
+    def test_what_a_cpp_plugin_reads_by_itself_is_found(self):
+        reads = os.path.join(ROOT, "tests/check/plugins/reads.cc")
+        for optimized in ("-O0", "-O2"):
+            file = self.build("READS_AS_CPP_DOES", optimized, "-x", "c++", "-std=c++17", reads, "-lstdc++")
+            for words in ('std::fstream("/etc/by-0")', 'std::fstream("/nowhere/else")', "std::chrono::system_clock::now()"):
+                with self.subTest(words, optimized=optimized):
+                    self.finding(file, "world.calls", "MP-14", words)
 
     def test_an_executable_stack_is_found(self):
         self.finding(self.build("", "-Wl,-z,execstack"), "file.stack", "MP-1", "executable stack")

@@ -31,6 +31,7 @@ MISBEHAVIOURS = [
     ("WRONG_ADDRESS", "sink.answer", "MP-7", "10.0.0.1"),
     ("IGNORES_CANCEL", "time.cancel", "MP-12", "after being cancelled"),
     ("IGNORES_CANCEL", "time.deadline", "MP-12", "after its deadline"),
+    ("CONNECTS", "world.network", "MP-14", "connected to 127.0.0.1:9"),
     ("LOGS_SECRET", "input.secrets", "MP-17", "a log line"),
     ("PRINTS_SECRET", "input.secrets", "MP-17", "a log line"),
     ("TELLS_SECRET", "input.secrets", "MP-17", "an error"),
@@ -83,7 +84,7 @@ class BadPrograms(Checking, unittest.TestCase):
     def test_a_program_that_keeps_every_duty_passes_every_test_that_is_for_one(self):
         passed = self.named(self.ask("", "--recording", self.recording, "--options", '{"token": "hush-hush"}', status=0))
         listed = subprocess.run([os.environ["MUSTER_CHECK"], "--list"], capture_output=True, text=True, check=True).stdout
-        not_for_it = {"file.exports", "file.unique", "file.stack", "file.needs", "file.table", "life.create", "sink.refusal"}
+        not_for_it = {"file.exports", "file.unique", "file.stack", "file.needs", "file.table", "life.create", "sink.refusal", "world.calls"}
         self.assertEqual(passed, {name for name in (line.split()[0] for line in listed.splitlines())
                                   if name not in not_for_it and not name.startswith(("handshake.", "manners."))})
 

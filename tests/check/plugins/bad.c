@@ -2,6 +2,7 @@
 #include <muster/http.h>
 #include <muster/plugin.h>
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <pthread.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -203,6 +205,9 @@ static int32_t ask(muster_resolver *self, const muster_call_v1 *call, muster_err
 #if defined(THROWS)
 void throw_something(void); /* throws.cc */
 #endif
+#if defined(READS_AS_CPP_DOES)
+void read_somehow(void); /* reads.cc */
+#endif
 
 #if defined(PUSHES_ON_A_THREAD)
 struct apart {
@@ -285,6 +290,30 @@ static int32_t resolve(muster_resolver *self, const muster_call_v1 *call, muster
 #endif
 #if defined(RUNS_PROGRAM)
   (void)!system("true");
+#endif
+#if defined(READS_VARIABLE)
+  (void)!getenv("BAD_ROSTER");
+#endif
+#if defined(READS_TIME)
+  (void)!time(NULL);
+#endif
+#if defined(READS_FILE)
+  {
+    FILE *file = fopen("/etc/hostname", "r");
+    if (file != NULL) fclose(file);
+  }
+#endif
+#if defined(READS_AS_CPP_DOES)
+  read_somehow();
+#endif
+#if defined(CONNECTS)
+  {
+    struct sockaddr_in nobody = {.sin_family = AF_INET, .sin_port = htons(9)};
+    const int connection = socket(AF_INET, SOCK_STREAM, 0);
+    nobody.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    (void)!connect(connection, (struct sockaddr *)&nobody, sizeof nobody);
+    close(connection);
+  }
 #endif
 #if defined(BLOCKS_SIGNALS)
   {

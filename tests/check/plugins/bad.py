@@ -3,6 +3,7 @@
 import json
 import os
 import select
+import socket
 import sys
 import time
 
@@ -122,6 +123,8 @@ def resolve(id, options):
         print("the token is", options["token"], flush=True)
     if WRONG == "FAILS_SILENTLY":
         return fail(id, "")
+    if WRONG == "CONNECTS":
+        socket.socket().connect_ex(("127.0.0.1", 9))
     if WRONG == "WRONG_ADDRESS":
         write("add_task", {"job": "worker", "index": 0, "address": "10.0.0.1"})
         return write("answer", {}, id)
