@@ -33,9 +33,8 @@ void release(muster_http_response_v1* response) {
 }
 
 std::string endpoint_of(const std::string& url) {
-  const size_t begin = url.find("://");
-  if (begin == std::string::npos) return url;
-  return url.substr(begin + 3, url.find_first_of("/?", begin + 3) - begin - 3);
+  const Result<Url> parsed = Url::parse(url);
+  return parsed ? parsed->endpoint() : url;
 }
 
 Error broken(Code code, std::string message, const char* phase, const Question& question) {
