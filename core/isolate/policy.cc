@@ -24,10 +24,7 @@ constexpr std::string_view kRuntime[] = {
 std::string other_libraries(const std::vector<std::string>& needed) {
   std::string others;
   for (const std::string& name : needed) {
-    const bool runtime = std::any_of(
-        std::begin(kRuntime), std::end(kRuntime),
-        [&](std::string_view prefix) { return std::string_view(name).starts_with(prefix); });
-    if (!runtime) others += (others.empty() ? "'" : ", '") + name + "'";
+    if (!is_runtime_library(name)) others += (others.empty() ? "'" : ", '") + name + "'";
   }
   return others;
 }
@@ -60,6 +57,11 @@ std::string foreign_part(const std::string& path, uid_t owner) {
 }
 
 }  // namespace
+
+bool is_runtime_library(std::string_view name) {
+  return std::any_of(std::begin(kRuntime), std::end(kRuntime),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
 
 Isolation decide_isolation(const FoundPlugin& found, std::optional<bool> isolate) {
   if (!found.command.empty()) return {true, "it is an executable", ""};

@@ -6,6 +6,7 @@
 
 #include "core/config/option_schema.h"
 #include "core/config/schema_judge.h"
+#include "core/isolate/policy.h"
 #include "core/isolate/program.h"
 #include "core/plugin/backend.h"
 #include "core/service/file.h"
@@ -35,17 +36,6 @@ bool is_entry(const std::string& name) {
   constexpr std::string_view kPrefix = "muster_plugin_entry_v";
   return name.size() > kPrefix.size() && name.starts_with(kPrefix) &&
          name.find_first_not_of("0123456789", kPrefix.size()) == std::string::npos;
-}
-
-// The C and C++ runtime, the parts of libc that were libraries once, and what a compiler's sanitizers add.
-bool is_runtime(std::string_view library) {
-  constexpr std::string_view kRuntime[] = {
-      "libc.so.",     "libm.so.",    "libmvec.so.",    "libstdc++.so.", "libgcc_s.so.",
-      "ld-linux",     "libdl.so.",   "libpthread.so.", "librt.so.",     "libasan.so.",
-      "libubsan.so.", "libtsan.so.", "liblsan.so.",    "ld64.so.",
-  };
-  return std::any_of(std::begin(kRuntime), std::end(kRuntime),
-                     [&](std::string_view prefix) { return library.starts_with(prefix); });
 }
 
 void exports(Trial& trial) {
@@ -88,7 +78,7 @@ void needs(Trial& trial) {
   for (const std::string& path : seen->search_paths)
     trial.report.broke("MP-1", fmt::format("it brings the search path '{}'", path));
   for (const std::string& library : seen->needed) {
-    if (is_runtime(library)) continue;
+    if (is_runtime_library(library)) continue;
     trial.report.broke("MP-1",
                        fmt::format("it needs '{}', which may be bound to another copy in "
                                    "the launcher: link it statically and hidden, or let the "

@@ -19,7 +19,6 @@ constexpr int kMostMoments = 12;
 constexpr int kTries = 3;                     // the best counts: the machine may have other work
 constexpr int64_t kRefused_ns = 1 * kSecond;  // that a core gives a call after Refused
 constexpr int64_t kLeave_ns = 2 * kSecond;    // to exit, on a machine that may have other work
-constexpr int32_t kRefusal = MUSTER_E_ALREADY_EXISTS;
 
 std::string where(int moment) {
   return moment == 0 ? "just behind Run" : fmt::format("while its request {} waits", moment);
