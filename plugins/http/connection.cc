@@ -49,7 +49,7 @@ Failed Connection::after_ssl(int result, int saved_errno, const Patience &patien
   broke_ = trouble.closed;
   if (phase == Phase::tls) {
     return failure(trouble.code, phase,
-                   "TLS with " + quoted(endpoint_) + ": " + trouble.words +
+                   "TLS with " + quote(endpoint_) + ": " + trouble.words +
                        (trouble.closed ? " during the handshake" : ""),
                    trouble.hint);
   }
@@ -57,7 +57,7 @@ Failed Connection::after_ssl(int result, int saved_errno, const Patience &patien
   const Phase told = trouble.closed ? phase : Phase::tls;
   return failure(trouble.code, told,
                  trouble.closed ? trouble.words + " while waiting for " + std::string(waited_for)
-                                : "TLS with " + quoted(endpoint_) + ": " + trouble.words,
+                                : "TLS with " + quote(endpoint_) + ": " + trouble.words,
                  trouble.hint);
 }
 
@@ -75,7 +75,7 @@ Failed Connection::start_tls(std::shared_ptr<TlsIdentity> identity, const std::s
     layers_.pop_back();
     ERR_clear_error();
     return failure(MUSTER_E_INVALID_ARGUMENT, Phase::tls,
-                   "TLS cannot ask for the name " + quoted(name));
+                   "TLS cannot ask for the name " + quote(name));
   }
   if (through) {
     to_proxy_ = ssl_;
@@ -83,7 +83,7 @@ Failed Connection::start_tls(std::shared_ptr<TlsIdentity> identity, const std::s
     SSL_set_bio(ssl, through, through);
   }
   ssl_ = ssl;
-  const std::string waited_for = "the TLS handshake with " + quoted(endpoint_);
+  const std::string waited_for = "the TLS handshake with " + quote(endpoint_);
   for (;;) {
     ERR_clear_error();
     errno = 0;
@@ -96,7 +96,7 @@ Failed Connection::start_tls(std::shared_ptr<TlsIdentity> identity, const std::s
 }
 
 Failed Connection::write(std::string_view data, const Patience &patience) {
-  const std::string waited_for = quoted(endpoint_) + " to take the request";
+  const std::string waited_for = quote(endpoint_) + " to take the request";
   while (!data.empty()) {
     if (const Patience::Woke over = patience.check(); over != Patience::Woke::ready) {
       return patience.ended(over, Phase::send, waited_for);
@@ -123,7 +123,7 @@ Failed Connection::write(std::string_view data, const Patience &patience) {
     } else if (errno != EINTR) {
       broke_ = true;
       return failure(MUSTER_E_UNAVAILABLE, Phase::send,
-                     "the connection to " + quoted(endpoint_) +
+                     "the connection to " + quote(endpoint_) +
                          " broke while the request was sent: " + errno_words(errno));
     }
   }

@@ -112,12 +112,12 @@ Failed dial(const std::vector<Address> &addresses, const std::string &name,
     }
     if (attempts.fds().empty()) {
       return failure(attempts.out_of_files() ? MUSTER_E_RESOURCE_EXHAUSTED : MUSTER_E_UNAVAILABLE,
-                     Phase::connect, "cannot connect to " + quoted(name) + ": " + attempts.story());
+                     Phase::connect, "cannot connect to " + quote(name) + ": " + attempts.story());
     }
     const Patience::Woke woke =
         patience.wait(attempts.fds(), next < order.size() ? next_start : Patience::kNever);
     if (woke == Patience::Woke::deadline || woke == Patience::Woke::cancelled) {
-      std::string waited_for = "a connection to " + quoted(name) + " (tried";
+      std::string waited_for = "a connection to " + quote(name) + " (tried";
       for (size_t i = 0; i < next; ++i) waited_for += (i ? ", " : " ") + order[i]->text();
       if (!attempts.story().empty()) waited_for += "; " + attempts.story();
       return patience.ended(woke, Phase::connect, waited_for + ")");

@@ -17,7 +17,7 @@ namespace {
 // Asks the proxy at the other end of `connection` for a way to the server (RFC 9110, 9.3.6).
 Failed open_tunnel(Connection &connection, const Request &request, const Patience &patience) {
   const std::string server = request.url.endpoint.text();
-  const std::string proxy = quoted(request.proxy.endpoint.text());
+  const std::string proxy = quote(request.proxy.endpoint.text());
   std::string text = "CONNECT " + server + " HTTP/1.1\r\nHost: " + server + "\r\n";
   const std::string authorization = request.proxy.authorization();
   if (!authorization.empty()) text += "Proxy-Authorization: " + authorization + "\r\n";
@@ -26,7 +26,7 @@ Failed open_tunnel(Connection &connection, const Request &request, const Patienc
   const auto told = [&](Failure failed) {
     failed.phase = Phase::proxy;
     failed.message =
-        "the proxy " + proxy + ", asked for a way to " + quoted(server) + ": " + failed.message;
+        "the proxy " + proxy + ", asked for a way to " + quote(server) + ": " + failed.message;
     return failed;
   };
   if (Failed failed = connection.write(text, patience)) return told(std::move(*failed));

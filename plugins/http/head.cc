@@ -48,7 +48,7 @@ Failed parse_status_line(std::string_view line, Head &head) {
                                  [](char c) { return c >= '0' && c <= '9'; }) &&
                      (line.size() == 12 || line[12] == ' ') && line[9] >= '1' && line[9] <= '9';
   if (!right)
-    return malformed("it begins with " + quoted(line, 60) + " instead of 'HTTP/1.1 STATUS REASON'");
+    return malformed("it begins with " + quote(line, 60) + " instead of 'HTTP/1.1 STATUS REASON'");
   head.http_1_0 = line[7] == '0';
   head.status = (line[9] - '0') * 100 + (line[10] - '0') * 10 + (line[11] - '0');
   return {};
@@ -94,7 +94,7 @@ Failed find_framing(std::string_view method, Head &head) {
         if (equal_ignoring_case(coding, "chunked") && !chunked) {
           chunked = true;
         } else if (!equal_ignoring_case(coding, "identity")) {
-          wrong = "the transfer coding " + quoted(value, 60) + " is not known";
+          wrong = "the transfer coding " + quote(value, 60) + " is not known";
         }
       });
     } else if (equal_ignoring_case(name, "Content-Length")) {
@@ -104,7 +104,7 @@ Failed find_framing(std::string_view method, Head &head) {
         uint64_t length = 0;
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
         if (error != std::errc() || end != text.data() + text.size()) {
-          wrong = "its Content-Length is " + quoted(text, 60);
+          wrong = "its Content-Length is " + quote(text, 60);
         } else if (has_length && length != head.length) {
           wrong = "it has two lengths, " + std::to_string(head.length) + " and " +
                   std::to_string(length);
@@ -139,7 +139,7 @@ Failed find_coding(Head &head) {
           !head.gzip) {
         head.gzip = true;
       } else if (!equal_ignoring_case(coding, "identity")) {
-        wrong = "the body is encoded as " + quoted(value, 60) + ", which was not asked for";
+        wrong = "the body is encoded as " + quote(value, 60) + ", which was not asked for";
       }
     });
   }

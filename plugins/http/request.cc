@@ -45,15 +45,15 @@ Failed read_headers(const muster_http_request_v1 &given, Request &request) {
     const std::string_view value = text(given.headers[i].value, given.headers[i].value_size);
     if (!is_token(name))
       return invalid("header " + std::to_string(i + 1) +
-                     " of the request has no valid name: " + quoted(name, 60));
+                     " of the request has no valid name: " + quote(name, 60));
     if (is_ours(name))
-      return invalid("the header " + quoted(name, 60) +
+      return invalid("the header " + quote(name, 60) +
                      " of the request is set by the transport and cannot be given");
     const bool sound = std::none_of(value.begin(), value.end(), [](char c) {
       return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f;
     });
     if (!sound)
-      return invalid("the value of the request's header " + quoted(name, 60) +
+      return invalid("the value of the request's header " + quote(name, 60) +
                      " holds a line break or another control character");
     has_agent |= equal_ignoring_case(name, "User-Agent");
     has_encoding |= equal_ignoring_case(name, "Accept-Encoding");
@@ -79,7 +79,7 @@ Failed read_request(const muster_http_request_v1 &given, Request &request) {
   request.flags = given.flags;
   request.method = text(given.method);
   if (!is_token(request.method) || request.method == "CONNECT") {
-    return invalid("the request's method " + quoted(request.method, 60) +
+    return invalid("the request's method " + quote(request.method, 60) +
                    " is not one that can be sent");
   }
   if (Failed failed = parse_url(text(given.url, given.url_size), request.url)) return failed;

@@ -147,7 +147,7 @@ Patience::Woke work(ares_channel channel, const Patience &patience) {
 
 Failure lookup_failure(int status, const std::string &name, const std::string &servers) {
   const auto fail = [&](int32_t code, const std::string &why) {
-    return failure(code, Phase::resolve, "cannot find the address of " + quoted(name) + ": " + why);
+    return failure(code, Phase::resolve, "cannot find the address of " + quote(name) + ": " + why);
   };
   const std::string asked = " (asked: /etc/hosts and the name servers " + servers + ")";
   switch (status) {
@@ -190,8 +190,8 @@ Failed parse_literal(const Endpoint &endpoint, Address &address, bool &is_litera
         std::from_chars(zone.data(), zone.data() + zone.size(), v6.sin6_scope_id);
       if (v6.sin6_scope_id == 0) {
         return failure(MUSTER_E_INVALID_ARGUMENT, Phase::resolve,
-                       "the address " + quoted(endpoint.host) + " names the network interface " +
-                           quoted(zone) + ", which this machine does not have");
+                       "the address " + quote(endpoint.host) + " names the network interface " +
+                           quote(zone) + ", which this machine does not have");
       }
     }
     v6.sin6_family = AF_INET6;
@@ -245,7 +245,7 @@ Failed resolve(const Endpoint &endpoint, const char *name_servers, const Patienc
       ares_cancel(channel.get());
       return patience.ended(
           woke, Phase::resolve,
-          "the address of " + quoted(endpoint.host) + " (asked the name servers " + servers + ")");
+          "the address of " + quote(endpoint.host) + " (asked the name servers " + servers + ")");
     }
   }
   if (answer.status != ARES_SUCCESS)

@@ -110,8 +110,8 @@ class Talk {
  private:
   Failed told(Failure failed) const {
     failed.phase = Phase::proxy;
-    failed.message = "the proxy " + quoted(proxy_.endpoint.text()) + ", asked for a way to " +
-                     quoted(server_.text()) + ": " + failed.message;
+    failed.message = "the proxy " + quote(proxy_.endpoint.text()) + ", asked for a way to " +
+                     quote(server_.text()) + ": " + failed.message;
     return failed;
   }
   Failed wrong(int32_t code, std::string words, std::string hint = "") const {

@@ -98,9 +98,8 @@ Failed trust_system(SSL_CTX *context, std::string &trusted) {
                               SSL_CTX_load_verify_dir(context, given_directory) == 1;
     ERR_clear_error();
     if (file_ok || directory_ok) {
-      trusted = std::string("the authorities in ") +
-                quoted(file_ok ? given_file : given_directory) + " (" +
-                (file_ok ? "SSL_CERT_FILE" : "SSL_CERT_DIR") + ")";
+      trusted = std::string("the authorities in ") + quote(file_ok ? given_file : given_directory) +
+                " (" + (file_ok ? "SSL_CERT_FILE" : "SSL_CERT_DIR") + ")";
       return {};
     }
   }
@@ -109,21 +108,21 @@ Failed trust_system(SSL_CTX *context, std::string &trusted) {
   for (size_t i = 0; i <= std::size(kBundles); ++i) {
     const char *bundle = i == 0 ? own : kBundles[i - 1];
     if (exists(bundle) && SSL_CTX_load_verify_file(context, bundle) == 1) {
-      trusted = std::string("the authorities of this machine in ") + quoted(bundle);
+      trusted = std::string("the authorities of this machine in ") + quote(bundle);
       return {};
     }
     ERR_clear_error();
-    looked += (i ? ", " : "") + quoted(bundle);
+    looked += (i ? ", " : "") + quote(bundle);
   }
   const char *directory = X509_get_default_cert_dir();
   if (exists(directory) && SSL_CTX_load_verify_dir(context, directory) == 1) {
-    trusted = std::string("the authorities of this machine in ") + quoted(directory);
+    trusted = std::string("the authorities of this machine in ") + quote(directory);
     return {};
   }
   ERR_clear_error();
   return failure(MUSTER_E_FAILED_PRECONDITION, Phase::tls,
                  "this machine has no certificate authorities to verify a server with (looked at " +
-                     looked + ", " + quoted(directory) + ")",
+                     looked + ", " + quote(directory) + ")",
                  "install the package ca-certificates, name a file of authorities in "
                  "SSL_CERT_FILE, or give the "
                  "server's authority in the configuration");

@@ -61,7 +61,7 @@ std::string subject_of(const X509_NAME *name) {
   char text[256] = "";
   if (X509_NAME_get_text_by_NID(name, NID_commonName, text, sizeof text) <= 0)
     X509_NAME_oneline(name, text, sizeof text);
-  return quoted(text);
+  return quote(text);
 }
 
 // "'a.example', '10.0.0.1'": whom a certificate is for, or "" when it names nobody.
@@ -87,7 +87,7 @@ std::string names_of(X509 *certificate) {
     } else {
       continue;
     }
-    result += (shown++ ? ", " : "") + quoted(one);
+    result += (shown++ ? ", " : "") + quote(one);
   }
   if (count > 8) result += ", ...";
   GENERAL_NAMES_free(names);
@@ -126,7 +126,7 @@ void note_problem(int error, X509 *certificate, TlsFindings &findings) {
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH: {
       const std::string names = names_of(certificate);
-      const std::string wanted = quoted(findings.name);
+      const std::string wanted = quote(findings.name);
       if (names.empty()) {
         return note(
             "the server's certificate, of " + who +

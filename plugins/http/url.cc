@@ -14,7 +14,7 @@ namespace {
 
 Failure bad_url(std::string_view which, std::string_view shown, std::string_view why) {
   return failure(MUSTER_E_INVALID_ARGUMENT, Phase::none,
-                 std::string(which) + " " + quoted(shown) + ": " + std::string(why));
+                 std::string(which) + " " + quote(shown) + ": " + std::string(why));
 }
 
 bool is_v6(const std::string &host) {

@@ -16,8 +16,8 @@ Wire::Wire(Connection &connection, const Patience &patience, std::string method)
       buffer_(std::make_unique_for_overwrite<char[]>(kBufferSize)) {}
 
 std::string Wire::waiting_for_body() const {
-  std::string text = "the rest of the body of " + quoted(connection_.endpoint()) + " (" +
-                     std::to_string(received_);
+  std::string text =
+      "the rest of the body of " + quote(connection_.endpoint()) + " (" + std::to_string(received_);
   if (framing_ == Framing::length) text += " of " + std::to_string(length_);
   return text + " bytes came)";
 }
@@ -27,13 +27,13 @@ Failed Wire::cut_off() const {
                  "the body was cut off after " + std::to_string(received_) +
                      (framing_ == Framing::length ? " of " + std::to_string(length_)
                                                   : " of an unknown number of") +
-                     " bytes: " + quoted(connection_.endpoint()) + " closed the connection");
+                     " bytes: " + quote(connection_.endpoint()) + " closed the connection");
 }
 
 Failed Wire::fill(Phase phase, size_t &got) {
   begin_ = end_ = 0;
   const std::string waited_for =
-      phase == Phase::wait ? "the answer of " + quoted(connection_.endpoint()) : waiting_for_body();
+      phase == Phase::wait ? "the answer of " + quote(connection_.endpoint()) : waiting_for_body();
   if (Failed failed =
           connection_.read(buffer_.get(), kBufferSize, got, patience_, phase, waited_for))
     return failed;
@@ -53,7 +53,7 @@ Failed Wire::read_head(Head &head) {
         if (got == 0) {
           return failure(
               MUSTER_E_UNAVAILABLE, Phase::wait,
-              quoted(connection_.endpoint()) + " closed the connection " +
+              quote(connection_.endpoint()) + " closed the connection " +
                   (answered_ ? "in the middle of the answer's header" : "without an answer"));
         }
         answered_ = true;

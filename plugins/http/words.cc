@@ -24,7 +24,7 @@ const char *phase_name(Phase phase) {
   return "";
 }
 
-std::string quoted(std::string_view text, size_t most) {
+std::string quote(std::string_view text, size_t most) {
   std::string result = "'";
   for (char c : text.substr(0, most)) {
     if (c >= 0x20 && c < 0x7f) {

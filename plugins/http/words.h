@@ -8,7 +8,7 @@
 namespace muster::http {
 
 // `text` in single quotes; what is not printable ASCII is shown as \xNN, what is longer than `most` is cut.
-std::string quoted(std::string_view text, size_t most = 200);
+std::string quote(std::string_view text, size_t most = 200);
 
 // The meaning of an errno in lower case, without the C library's locale: "connection refused".
 std::string errno_words(int error);
