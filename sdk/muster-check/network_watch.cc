@@ -72,11 +72,13 @@ sockaddr_storage address_of(const seccomp_notif& call) {
   return address;
 }
 
-std::string name_of(uint32_t process) {
+// "it", of a thread of ours; else which of the processes that were started.
+std::string who(uint32_t process) {
+  if (::access(fmt::format("/proc/self/task/{}", process).c_str(), F_OK) == 0) return "it";
   std::ifstream file(fmt::format("/proc/{}/comm", process));
   std::string name;
   std::getline(file, name);
-  return name;
+  return fmt::format("its process '{}'", name);
 }
 
 }  // namespace
@@ -110,7 +112,7 @@ void NetworkWatch::look() {
     seccomp_notif_resp answer{};
     answer.id = call.id;
     if (address.ss_family == AF_INET || address.ss_family == AF_INET6) {
-      listener_(fmt::format("the process '{}' connected to {}", name_of(call.pid),
+      listener_(fmt::format("{} connected to {}", who(call.pid),
                             text_of(reinterpret_cast<const sockaddr*>(&address))));
       answer.error = -ENETUNREACH;
     } else {

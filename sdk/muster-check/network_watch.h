@@ -16,7 +16,7 @@ namespace muster::check {
 // that come from it afterwards (seccomp_unotify(2)). Where it goes to the internet it fails with ENETUNREACH, and is told.
 class NetworkWatch {
  public:
-  // `listener`: called on a thread of its own, with "the process 'python3' connected to 10.0.0.1:80". kUnimplemented: this system does
+  // `listener`: called on a thread of its own, with "its process 'python3' connected to 10.0.0.1:80". kUnimplemented: this system does
   // not let a process watch its own. What was begun cannot be taken back: for a process that is one test.
   static Result<std::unique_ptr<NetworkWatch>> start(
       std::function<void(const std::string&)> listener);

@@ -17,7 +17,9 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "sdk/muster-check/socket_address.h"
@@ -42,9 +44,12 @@ void tell(const char* name, std::string_view text) {
 
 // Of the arguments of a call, the one that says what it is about: the first text, or an address.
 template <typename Argument>
-void add_text(std::string& /*text*/, Argument /*argument*/) {}
+void add_text(std::string& /*text*/, const Argument& /*argument*/) {}
 void add_text(std::string& text, const char* argument) {
   if (text.empty() && argument != nullptr) text = argument;
+}
+void add_text(std::string& text, const std::filesystem::path& argument) {
+  text = argument.native();
 }
 void add_text(std::string& text, const sockaddr* argument) { text = text_of(argument); }
 
@@ -86,6 +91,12 @@ int watched_openat(int folder, const char* path, int flags, mode_t mode) {
 int watched_open_2(const char* path, int flags) { return watched_open(path, flags, 0); }
 int watched_openat_2(int folder, const char* path, int flags) {
   return watched_openat(folder, path, flags, 0);
+}
+
+// Without a path it is about a file that is open already.
+int watched_statx(int folder, const char* path, int flags, unsigned mask, struct statx* status) {
+  if (path != nullptr && *path != '\0') tell("statx", path);
+  return ::statx(folder, path, flags, mask, status);
 }
 
 // Other clocks do not say what time it is.
@@ -147,6 +158,23 @@ void* watched_stream(void* stream, const void* name, unsigned mode) {
   return real(stream, name, mode);
 }
 
+// What std::filesystem::exists and its like ask.
+using Path = std::filesystem::path;
+constexpr std::filesystem::file_status (*kStatus)(const Path&) = &std::filesystem::status;
+constexpr std::filesystem::file_status (*kStatusOrError)(const Path&, std::error_code&) noexcept =
+    &std::filesystem::status;
+
+// The constructor of std::filesystem::directory_iterator.
+constexpr const char* kDirectory =
+    "_ZNSt10filesystem7__cxx1118directory_iteratorC1ERKNS0_4pathENS_17directory_optionsEPSt10error_"
+    "code";
+void watched_directory(void* iterator, const Path& path, unsigned options, std::error_code* error) {
+  using Begin = void (*)(void*, const Path&, unsigned, std::error_code*);
+  static const auto real = reinterpret_cast<Begin>(::dlsym(RTLD_DEFAULT, kDirectory));
+  tell("std::filesystem::directory_iterator", path.native());
+  real(iterator, path, options, error);
+}
+
 template <size_t... kNumbers>
 void add_streams(std::vector<WatchedCall>& calls, std::index_sequence<kNumbers...> /*numbers*/) {
   (calls.push_back(by_hand(kStreams[kNumbers].symbol,
@@ -198,7 +226,12 @@ std::vector<WatchedCall> watched_calls(std::function<void(const std::string&)> l
       MUSTER_WATCHED(stat64),
       MUSTER_WATCHED(lstat),
       MUSTER_WATCHED(lstat64),
-      MUSTER_WATCHED(statx),
+      MUSTER_BY_HAND("statx", watched_statx),
+      Watched<kStatus>::under("_ZNSt10filesystem6statusERKNS_7__cxx114pathE",
+                              "std::filesystem::status", kStatus),
+      Watched<kStatusOrError>::under("_ZNSt10filesystem6statusERKNS_7__cxx114pathERSt10error_code",
+                                     "std::filesystem::status", kStatusOrError),
+      MUSTER_BY_HAND(kDirectory, watched_directory),
       MUSTER_WATCHED(readlink),
       MUSTER_WATCHED(realpath),
       // Network.

@@ -68,7 +68,7 @@ MISBEHAVIOURS = [
     ("READS_FILE", "world.calls", "MP-14", 'fopen("/etc/hostname")'),
     ("CONNECTS", "world.calls", "MP-14", 'connect("127.0.0.1:9")'),
     ("RUNS_PROGRAM", "world.calls", "MP-14", 'system("true")'),
-    ("CONNECTS", "world.network", "MP-14", "connected to 127.0.0.1:9"),
+    ("CONNECTS", "world.network", "MP-14", "it connected to 127.0.0.1:9 by itself"),
     ("", "backend.recorded", "MP-14", "none through muster.http/1"),
     ("IGNORES_DEADLINE", "time.deadline", "MP-12", "after its deadline"),
     ("IGNORES_DEADLINE", "time.past", "MP-12", "a deadline in the past"),
@@ -142,7 +142,9 @@ class BadPlugins(Checking, unittest.TestCase):
         reads = os.path.join(ROOT, "tests/check/plugins/reads.cc")
         for optimized in ("-O0", "-O2"):
             file = self.build("READS_AS_CPP_DOES", optimized, "-x", "c++", "-std=c++17", reads, "-lstdc++")
-            for words in ('std::fstream("/etc/by-0")', 'std::fstream("/nowhere/else")', "std::chrono::system_clock::now()"):
+            for words in ('std::fstream("/etc/by-0")', 'std::fstream("/nowhere/else")', "std::chrono::system_clock::now()",
+                          'std::filesystem::status("/nowhere/there")', 'std::filesystem::status("/or/there")',
+                          'std::filesystem::directory_iterator("/nowhere/folder")'):
                 with self.subTest(words, optimized=optimized):
                     self.finding(file, "world.calls", "MP-14", words)
 

@@ -31,7 +31,7 @@ MISBEHAVIOURS = [
     ("WRONG_ADDRESS", "sink.answer", "MP-7", "10.0.0.1"),
     ("IGNORES_CANCEL", "time.cancel", "MP-12", "after being cancelled"),
     ("IGNORES_CANCEL", "time.deadline", "MP-12", "after its deadline"),
-    ("CONNECTS", "world.network", "MP-14", "connected to 127.0.0.1:9"),
+    ("CONNECTS", "world.network", "MP-14", "its process 'python3' connected to 127.0.0.1:9 by itself"),
     ("LOGS_SECRET", "input.secrets", "MP-17", "a log line"),
     ("PRINTS_SECRET", "input.secrets", "MP-17", "a log line"),
     ("TELLS_SECRET", "input.secrets", "MP-17", "an error"),

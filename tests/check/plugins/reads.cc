@@ -1,5 +1,6 @@
 // Reads the time and files as C++ does.
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -9,4 +10,9 @@ extern "C" void read_somehow(void) {
       "/etc/by-" + std::to_string(std::chrono::system_clock::now().time_since_epoch().count() % 1));
   std::ofstream other;
   other.open("/nowhere/else");
+  std::error_code error;
+  const bool there =
+      std::filesystem::exists("/nowhere/there") || std::filesystem::exists("/or/there", error);
+  const std::filesystem::directory_iterator folder("/nowhere/folder", error);
+  other << there;
 }
