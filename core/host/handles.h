@@ -19,13 +19,26 @@ struct muster_text {
   std::string text;
 };
 
+// A function that is given settings works on a copy of its own, as they are when it begins: the launcher's other threads may use the handle
+// and go on setting.
 struct muster_settings {
+  muster_settings() = default;
+  muster_settings(const muster_settings& other) {
+    const std::lock_guard lock(other.mutex);
+    values = other.values;
+    log_level = other.log_level;
+    log_write = other.log_write;
+    log_ctx = other.log_ctx;
+  }
+  muster_settings& operator=(const muster_settings&) = delete;
+
+  mutable std::mutex mutex;  // of what the launcher sets
   std::map<std::string, std::vector<std::string>> values;
   int32_t log_level = 0;
   void (*log_write)(void* ctx, int32_t level, const char* text, size_t size) = nullptr;
   void* log_ctx = nullptr;
 
-  // The last value of a setting, or that of its environment variable, or null. [thread-safe while nobody sets]
+  // The last value of a setting, or that of its environment variable, or null. One thread at a time.
   const std::string* find(const std::string& name) const { return find_with_origin(name).first; }
   // And who says it, in the user's words: "the setting task_type", "MUSTER_TASK_TYPE".
   std::pair<const std::string*, std::string> find_with_origin(const std::string& name) const;

@@ -305,7 +305,7 @@ int32_t muster_open(const muster_settings* settings, muster_cluster** cluster,
                            {}},
                           error);
     }
-    auto opened = muster::open_cluster(*settings);
+    auto opened = muster::open_cluster(muster_settings(*settings));
     if (!opened) return muster::fail_open(std::move(opened).error(), error);
     *cluster = opened->release();
     return 0;
@@ -319,7 +319,7 @@ int32_t muster_config_check(const muster_settings* settings, muster_text** repor
       return muster::fail(
           {muster::Code::kInvalidArgument, "muster_config_check: settings must not be NULL", {}},
           error);
-    auto opened = muster::open_config(*settings, muster::process_variable);
+    auto opened = muster::open_config(muster_settings(*settings), muster::process_variable);
     if (!opened) return muster::fail_open(std::move(opened).error(), error);
     if (report == nullptr) return 0;
     const size_t leaves = muster::leaf_count(opened->config.cluster);

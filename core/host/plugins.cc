@@ -70,7 +70,7 @@ int32_t muster_plugins_list(const muster_settings* settings, muster_text** json,
     muster::Writer writer(buffer);
     writer.StartArray();
     for (const muster::ListedPlugin& plugin :
-         muster::list_plugins(muster::search_of(*settings, nullptr))) {
+         muster::list_plugins(muster::search_of(muster_settings(*settings), nullptr))) {
       writer.StartObject();
       muster::put(writer, "name", plugin.name);
       muster::put(writer, "path", plugin.path);
@@ -100,7 +100,7 @@ int32_t muster_plugins_describe(const muster_settings* settings, const char* nam
            {}},
           error);
     }
-    auto found = muster::find_named(*settings, name_or_path);
+    auto found = muster::find_named(muster_settings(*settings), name_or_path);
     if (!found) return muster::fail(std::move(found).error(), error);
     rapidjson::StringBuffer buffer;
     muster::Writer writer(buffer);
@@ -133,7 +133,8 @@ int32_t muster_plugins_path(const muster_settings* settings, muster_text** json,
     rapidjson::StringBuffer buffer;
     muster::Writer writer(buffer);
     writer.StartArray();
-    for (const muster::SearchPlace& place : muster::search_of(*settings, nullptr).places) {
+    for (const muster::SearchPlace& place :
+         muster::search_of(muster_settings(*settings), nullptr).places) {
       writer.StartObject();
       muster::put(writer, "origin", place.origin);
       muster::put(writer, "directory", place.directory);

@@ -86,6 +86,7 @@ int32_t muster_settings_set(muster_settings* settings, const char* name, const c
            {}},
           error);
     }
+    const std::lock_guard lock(settings->mutex);
     std::vector<std::string>& values = settings->values[name];
     if (value == nullptr) {
       values.clear();
@@ -102,6 +103,7 @@ void muster_settings_set_log(muster_settings* settings, int32_t level,
                              void (*write)(void* ctx, int32_t level, const char* text, size_t size),
                              void* ctx) {
   if (settings == nullptr) return;
+  const std::lock_guard lock(settings->mutex);
   settings->log_level = level;
   settings->log_write = write;
   settings->log_ctx = ctx;
