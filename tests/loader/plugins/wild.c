@@ -87,6 +87,15 @@ static void spin_from_now_on(void) {
   }
 }
 
+/* As many processes of one thread. */
+static void spin_in_children(const char *file) {
+  for (int n = 0; n < 6; ++n) {
+    if (fork() != 0) continue;
+    if (n == 0) say_who_this_is(file);
+    spin(NULL);
+  }
+}
+
 /* What its process has and may, a line each. */
 static void report(const char *file) {
   char descriptors[256] = "";
@@ -189,13 +198,11 @@ static int32_t resolve(muster_resolver *self, const muster_call_v1 *call, muster
     say_who_this_is(self->file);
     spin_from_now_on();
   }
-  if ((strcmp(what, "spin in a grandchild") == 0 || strcmp(what, "spin in a daemon") == 0) &&
-      fork() == 0) {
+  if (strcmp(what, "spin in grandchildren") == 0) spin_in_children(self->file);
+  if (strcmp(what, "spin in daemons") == 0 && fork() == 0) {
     setsid();
-    if (strcmp(what, "spin in a daemon") == 0 && fork() != 0) _exit(0);
-    say_who_this_is(self->file);
-    spin_from_now_on();
-    wait_for_ever();
+    spin_in_children(self->file);
+    _exit(0);
   }
   if (strcmp(what, "work") == 0) {
     say_who_this_is(self->file);
