@@ -29,8 +29,10 @@ std::optional<RequestPlan> ask_plan(Trial& trial, World& world, const Subject& s
 // Why what was recorded says nothing of a resolve in which nothing fails; "" where it does.
 std::string what_failed(const RecordedResolver& recorded) {
   for (const RecordedExchange& exchange : recorded.exchanges) {
-    if (exchange.error || exchange.attempt > 1 || exchange.status == 429 || exchange.status >= 500)
-      return fmt::format("{} {} failed in the recording", exchange.method, exchange.url);
+    if (exchange.error || exchange.attempt > 1 || exchange.status / 100 == 3 ||
+        exchange.status == 429 || exchange.status >= 500)
+      return fmt::format("{} {} failed or was sent on in the recording", exchange.method,
+                         exchange.url);
   }
   return "";
 }

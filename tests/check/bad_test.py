@@ -148,6 +148,20 @@ class BadPlugins(Checking, unittest.TestCase):
                 with self.subTest(words, optimized=optimized):
                     self.finding(file, "world.calls", "MP-14", words)
 
+    def test_a_plan_is_not_held_against_a_resolve_that_was_sent_on(self):
+        file = os.path.join(self.folder, "sent_on.yaml")
+        with open(self.recording, encoding="utf-8") as recording, open(file, "w", encoding="utf-8") as out:
+            begin, end = recording.read().split("      - method")
+            out.write(f"""{begin}      - method: "GET"
+        url: "http://roster.test/members"
+        status: 302
+        response_headers:
+          - Location: "http://roster.test/all"
+      - method{end.replace("/members", "/all")}""")
+        results = self.check(self.build("ASKS"), "--recording", file, "--include", "plan", "--include", "backend.recorded", status=0)
+        self.assertIn("3 tasks", results[1]["notes"][0])
+        self.assertIn("http://roster.test/members failed or was sent on", results[3]["notes"][0])
+
     def test_an_executable_stack_is_found(self):
         self.finding(self.build("", "-Wl,-z,execstack"), "file.stack", "MP-1", "executable stack")
 
