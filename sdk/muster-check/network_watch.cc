@@ -67,7 +67,10 @@ sockaddr_storage address_of(const seccomp_notif& call) {
   sockaddr_storage address{};
   const uint64_t size = std::min<uint64_t>(call.data.args[connects ? 2 : 5], sizeof address);
   const iovec ours = {&address, size};
-  const iovec theirs = {reinterpret_cast<void*>(call.data.args[connects ? 1 : 4]), size};
+  const uint64_t address_there = call.data.args[connects ? 1 : 4];
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel has a pointer of another process as a number
+  void* const place = reinterpret_cast<void*>(address_there);
+  const iovec theirs = {place, size};
   if (::process_vm_readv(static_cast<pid_t>(call.pid), &ours, 1, &theirs, 1, 0) < 0) return {};
   return address;
 }

@@ -22,11 +22,17 @@ struct Bound {
   std::string_view relocations, calls;  // bytes of Elf64_Rela each
 };
 
+template <typename Thing>
+Thing* at_address(uint64_t address) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the loader has addresses as numbers
+  return reinterpret_cast<Thing*>(address);
+}
+
 Bound read_dynamic(const link_map& map) {
   // Some machines' loaders leave these as they are in the file, most make addresses of them.
   const auto place = [&](const Elf64_Dyn* entry) {
     const uint64_t value = entry->d_un.d_ptr;
-    return reinterpret_cast<const char*>(value < map.l_addr ? value + map.l_addr : value);
+    return at_address<const char>(value < map.l_addr ? value + map.l_addr : value);
   };
   Bound bound;
   const char* relocations = nullptr;
@@ -51,7 +57,7 @@ Bound read_dynamic(const link_map& map) {
 // Writes to what the loader has made read-only.
 void set_slot(const void** slot, const void* value) {
   const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
-  auto* const begin = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(slot) / page * page);
+  char* const begin = reinterpret_cast<char*>(slot) - reinterpret_cast<uintptr_t>(slot) % page;
   if (::mprotect(begin, page, PROT_READ | PROT_WRITE) == 0) *slot = value;
 }
 
@@ -68,7 +74,7 @@ void watch_own_calls(void* library, std::function<void(const std::string&)> list
       const Elf64_Sym& symbol = bound.symbols[ELF64_R_SYM(relocation->r_info)];
       if (symbol.st_shndx != SHN_UNDEF || symbol.st_name == 0) continue;
       const std::string_view name = bound.names + symbol.st_name;
-      const auto** slot = reinterpret_cast<const void**>(map->l_addr + relocation->r_offset);
+      const void** slot = at_address<const void*>(map->l_addr + relocation->r_offset);
       for (const WatchedCall& call : watched) {
         // Whatever kind of relocation it is: where the address of the function stands, ours can stand.
         if (call.symbol == name && call.real != nullptr && *slot == call.real)
