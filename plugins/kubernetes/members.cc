@@ -70,14 +70,15 @@ class Ranking {
 
  private:
   void gather(const SelectedPods& selected) {
-    std::unordered_set<std::string> seen, ended, owners;
+    std::unordered_set<const Pod*, ByFullName, ByFullName> seen;
+    std::unordered_set<std::string> ended, owners;
     const bool several = selected.size() > 1;  // one list has each pod once
     size_t all = 0;
     for (const Pods* pods : selected) all += pods->size();
     candidates_.reserve(all);
     for (size_t selector = 0; selector < selected.size(); ++selector) {
       for (const Pod& pod : *selected[selector]) {
-        if (several && !seen.insert(full_name(pod)).second) continue;
+        if (several && !seen.insert(&pod).second) continue;
         if (pod.ended_well()) {
           members_.notes.push_back(
               fmt::format("pod {} has ended well and is no member", quote(full_name(pod))));

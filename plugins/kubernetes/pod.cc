@@ -102,6 +102,11 @@ std::string full_name(const Pod& pod) {
                                 : fmt::format("{}/{}", pod.name_space.view(), pod.name.view());
 }
 
+size_t ByFullName::operator()(const Pod* pod) const {
+  constexpr std::hash<std::string_view> kHash;
+  return kHash(pod->name) ^ kHash(pod->name_space) * 31;
+}
+
 std::string_view phase_name(Phase phase) {
   switch (phase) {
     case Phase::kPending: return "Pending";

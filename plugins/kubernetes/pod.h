@@ -100,6 +100,14 @@ struct PodList {
 // "ml/worker-0": a pod's name in all the cluster.
 std::string full_name(const Pod& pod);
 
+// The hash and the equality of pods of that name, for sets and maps; makes no text.
+struct ByFullName {
+  size_t operator()(const Pod* pod) const;
+  bool operator()(const Pod* a, const Pod* b) const {
+    return a->name == b->name && a->name_space == b->name_space;
+  }
+};
+
 std::string_view phase_name(Phase phase);
 
 // ---- For the readers of the encodings --------------------------------------------------------

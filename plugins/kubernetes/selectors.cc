@@ -15,16 +15,19 @@ using support::quote;
 // A process is one task: a pod in two jobs means that the selectors overlap, and no answer would be right.
 sdk::Status check_one_job_each(const std::vector<JobMembers>& jobs) {
   if (jobs.size() < 2) return {};
-  std::unordered_map<std::string, const std::string*> seen;
+  size_t all = 0;
+  for (const JobMembers& job : jobs) all += job.found.members.size();
+  std::unordered_map<const Pod*, const std::string*, ByFullName, ByFullName> seen(all);
   for (const JobMembers& job : jobs) {
     for (const Member& member : job.found.members) {
-      const auto [at, added] = seen.emplace(full_name(*member.pod), &job.job);
+      const auto [at, added] = seen.emplace(member.pod, &job.job);
       if (!added)
-        return sdk::Failure{MUSTER_E_INVALID_ARGUMENT,
-                            fmt::format("pod {} matches the selectors of both job {} and job {}, "
-                                        "and can be a task of one alone",
-                                        quote(at->first), quote(*at->second), quote(job.job)),
-                            {{"option", "/job_to_label_mapping/" + job.job}}};
+        return sdk::Failure{
+            MUSTER_E_INVALID_ARGUMENT,
+            fmt::format("pod {} matches the selectors of both job {} and job {}, "
+                        "and can be a task of one alone",
+                        quote(full_name(*member.pod)), quote(*at->second), quote(job.job)),
+            {{"option", "/job_to_label_mapping/" + job.job}}};
     }
   }
   return {};

@@ -179,6 +179,19 @@ TEST_CASE(
   CHECK(same.requests.size() == 1);
 }
 
+TEST_CASE("pods of one name in two namespaces are two, in one job and across jobs") {
+  const World world = lab({{"a", {{"w-0", "10.8.0.1"}}},
+                           {"b", {{"w-0", "10.8.0.2", "Running", {}, R"("namespace": "other")"}}}});
+  const auto within =
+      ask("kubernetes",
+          R"({"all_namespaces": true, "job_to_label_mapping": {"worker": ["a", "b"]}})", world);
+  CHECK(within.cluster() == "worker:0=10.8.0.1:8470 worker:1=10.8.0.2:8470");
+  const auto across = ask(
+      "kubernetes",
+      R"({"all_namespaces": true, "job_to_label_mapping": {"worker": ["a"], "ps": ["b"]}})", world);
+  CHECK(across.cluster() == "worker:default/w-0=10.8.0.1:8470 ps:other/w-0=10.8.0.2:8470");
+}
+
 TEST_CASE("nothing at all lets a chain go on; one empty job is told") {
   const auto nothing = ask("kubernetes", kTwoJobs, lab({}));
   CHECK(nothing.code == MUSTER_E_NOT_FOUND);
