@@ -36,8 +36,7 @@ error_code read_other(value& value, Event& event) {
 
 // Its name and version, out of that text.
 error_code read_metadata(Walk& walk, Event& event) {
-  event.json.reserve(event.json.size() + simdjson::SIMDJSON_PADDING);
-  if (auto error = walk.open(event.json)) return error;
+  walk.open(event.json);
   value root(walk);
   return each_field(root, [&](const auto& key, auto& inside) -> error_code {
     if (!(key == "metadata")) return SUCCESS;
@@ -56,8 +55,8 @@ void EventReader::begin() { text_.clear(); }
 sdk::Result<std::vector<Event>> EventReader::take(std::string_view bytes, PodList& texts) {
   std::vector<Event> events;
   size_t searched = text_.size();
-  text_.append(bytes).append(simdjson::SIMDJSON_PADDING, '\0');
-  const std::string_view all(text_.data(), text_.size() - simdjson::SIMDJSON_PADDING);
+  text_.append(bytes);
+  const std::string_view all = text_;
   size_t from = 0;
   for (;;) {
     const size_t end = all.find('\n', searched);
@@ -70,12 +69,10 @@ sdk::Result<std::vector<Event>> EventReader::take(std::string_view bytes, PodLis
         return std::move(status).failure();
     from = searched = end + 1;
   }
-  text_.resize(text_.size() - simdjson::SIMDJSON_PADDING);
   text_.erase(0, from);
   return events;
 }
 
-// `line` has readable bytes behind its end.
 sdk::Status EventReader::read(std::string_view line, PodList& texts, Event& event) {
   // What the object is depends on the type, wherever that stands.
   std::string type;
@@ -99,7 +96,7 @@ sdk::Status EventReader::read(std::string_view line, PodList& texts, Event& even
     return not_understood(
         fmt::format("{} ({} bytes)", simdjson::error_message(error), line.size()));
   };
-  if (auto error = walk_.open(line)) return wrong(error);
+  walk_.open(line);
   if (auto error = walk(read_type)) return wrong(error);
   if (!walk_.ended()) return not_understood("something follows its end");
   if (type == "ADDED" || type == "MODIFIED") {

@@ -1,44 +1,39 @@
 #include "plugins/kubernetes/json_walk.h"
 
-#include <algorithm>
-#include <array>
-#include <bit>
 #include <charconv>
 
 namespace muster::kubernetes::json {
 namespace {
 
-constexpr size_t kLeast = 64 << 10;
-
-// How much deeper a bracket leads.
-constexpr std::array<int8_t, 256> kDeeper = [] {
-  std::array<int8_t, 256> deeper = {};
-  deeper['{'] = deeper['['] = 1;
-  deeper['}'] = deeper[']'] = -1;
-  return deeper;
-}();
+// Of a number or a word: what cannot be in it.
+bool ends_value(const char* at, const char* end) {
+  if (at == end) return true;
+  switch (*at) {
+    case ',':
+    case ':':
+    case ']':
+    case '}':
+    case '[':
+    case '{':
+    case '"':
+    case ' ':
+    case '\t':
+    case '\r':
+    case '\n': return true;
+    default: return false;
+  }
+}
 
 }  // namespace
 
-error_code Walk::open(std::string_view text) {
-  at_ = end_ = nullptr;
-  text_ = text;
+void Walk::open(std::string_view text) {
+  begin_ = text.data();
+  end_ = begin_ + text.size();
   unescaped_.clear();
-  if (parser_.capacity() < text.size() || parser_.implementation == nullptr) {
-    // Exactly as much as is needed would be too little again for the next.
-    const size_t enough = std::bit_ceil(std::max(text.size(), kLeast));
-    if (auto error = parser_.allocate(enough)) return error;
-  }
-  auto& found = *parser_.implementation;
-  if (auto error = found.stage1(reinterpret_cast<const uint8_t*>(text.data()), text.size(),
-                                simdjson::stage1_mode::regular))
-    return error;
   rewind();
-  end_ = at_ + found.n_structural_indexes;
-  return SUCCESS;
 }
 
-void Walk::rewind() { at_ = parser_.implementation->structural_indexes.get(); }
+void Walk::rewind() { go_on_at(begin_); }
 
 error_code Walk::skip() {
   switch (peek()) {
@@ -48,44 +43,41 @@ error_code Walk::skip() {
     case ']':
     case '}': return simdjson::TAPE_ERROR;
     case '{':
-    case '[': break;
-    default: ++at_; return SUCCESS;
-  }
-  const char* text = text_.data();
-  const uint32_t* at = at_;
-  for (int depth = 0; at != end_;) {
-    depth += kDeeper[static_cast<unsigned char>(text[*at++])];
-    if (depth == 0) {
-      at_ = at;
+    case '[': {
+      const char* behind = pass_brackets(at_, end_);
+      if (behind == nullptr) return simdjson::INCOMPLETE_ARRAY_OR_OBJECT;
+      go_on_at(behind);
       return SUCCESS;
     }
+    case '"': {
+      std::string_view text;
+      bool plain = false;
+      return quoted(text, plain);
+    }
+    default: break;
   }
-  return simdjson::INCOMPLETE_ARRAY_OR_OBJECT;
+  const char* at = at_;
+  while (!ends_value(at, end_)) ++at;
+  go_on_at(at);
+  return SUCCESS;
 }
 
 error_code Walk::raw(std::string_view& out) {
-  const uint32_t* from = at_;
+  const char* from = at_;
   if (auto error = skip()) return error;
-  // Up to what follows, without blanks; a container ends with its bracket.
-  const size_t end = at_ < end_ ? *at_ : text_.size();
-  out = text_.substr(*from, end - *from);
+  out = {from, static_cast<size_t>(at_ - from)};
   out = out.substr(0, out.find_last_not_of(" \t\r\n") + 1);
   return SUCCESS;
 }
 
 error_code Walk::text(std::string_view& out) {
-  const char* from = here() + 1;
-  const char* end = static_cast<const char*>(rawmemchr(from, '"'));
-  out = {from, static_cast<size_t>(end - from)};
-  if (std::memchr(from, '\\', out.size()) != nullptr) {
-    for (end = from; *end != '"'; ++end)
-      if (*end == '\\') ++end;
-    if (auto error = unescape({from - 1, static_cast<size_t>(end - from) + 2}, out)) return error;
-    // No name, address or reason has a NUL in it, and none may cross with one (MP-4).
-    if (out.find('\0') != std::string_view::npos) return simdjson::STRING_ERROR;
-  }
-  ++at_;
-  return SUCCESS;
+  if (peek() != '"') return simdjson::INCORRECT_TYPE;
+  bool plain = false;
+  if (auto error = quoted(out, plain)) return error;
+  if (plain) return SUCCESS;
+  if (auto error = unescape({out.data() - 1, out.size() + 2}, out)) return error;
+  // No name, address or reason has a NUL in it, and none may cross with one (MP-4).
+  return out.find('\0') == std::string_view::npos ? SUCCESS : simdjson::STRING_ERROR;
 }
 
 error_code Walk::unescape(std::string_view quoted, std::string_view& out) {
@@ -95,37 +87,32 @@ error_code Walk::unescape(std::string_view quoted, std::string_view& out) {
   return SUCCESS;
 }
 
-bool Walk::ends_value(const char* at) const {
-  return at == text_.data() + text_.size() ||
-         std::string_view(",:]} \t\r\n").find(*at) != std::string_view::npos;
-}
-
 bool Walk::is_word(std::string_view word) const {
-  const auto left = text_.substr(*at_);
-  return left.starts_with(word) && ends_value(left.data() + word.size());
+  return std::string_view(at_, static_cast<size_t>(end_ - at_)).starts_with(word) &&
+         ends_value(at_ + word.size(), end_);
 }
 
 error_code Walk::number(int64_t& out) {
-  const char* from = here();
-  const auto [end, error] = std::from_chars(from, text_.data() + text_.size(), out);
-  const char* digits = from + (*from == '-' ? 1 : 0);
-  if (error != std::errc() || (*digits == '0' && end - digits > 1)) return simdjson::NUMBER_ERROR;
-  if (!ends_value(end)) return simdjson::INCORRECT_TYPE;
-  ++at_;
+  const auto [end, error] = std::from_chars(at_, end_, out);
+  if (error != std::errc()) return simdjson::NUMBER_ERROR;
+  const char* digits = at_ + (*at_ == '-' ? 1 : 0);
+  if (*digits == '0' && end - digits > 1) return simdjson::NUMBER_ERROR;
+  if (!ends_value(end, end_)) return simdjson::INCORRECT_TYPE;
+  go_on_at(end);
   return SUCCESS;
 }
 
 error_code Walk::flag(bool& out) {
   out = is_word("true");
   if (!out && !is_word("false")) return simdjson::T_ATOM_ERROR;
-  ++at_;
+  go_on_at(at_ + (out ? 4 : 5));
   return SUCCESS;
 }
 
 error_code Walk::nothing() {
   if (peek() != 'n') return peek() == '\0' ? simdjson::TAPE_ERROR : simdjson::INCORRECT_TYPE;
   if (!is_word("null")) return simdjson::N_ATOM_ERROR;
-  ++at_;
+  go_on_at(at_ + 4);
   return SUCCESS;
 }
 

@@ -1,5 +1,5 @@
-// Walking over a JSON document in one go, without keeping it. simdjson finds where its brackets and values begin; what nobody
-// looks at is passed over by brackets, faster than simdjson's own walker does it. Knows nothing of networks.
+// Walking over a JSON document in one go, without keeping it. What nobody looks at is passed over by its brackets alone, many bytes
+// at a time; simdjson undoes escapes and says what is wrong. Knows nothing of networks.
 #pragma once
 
 #include <simdjson.h>
@@ -9,6 +9,8 @@
 #include <deque>
 #include <string>
 #include <string_view>
+
+#include "plugins/kubernetes/json_scan.h"
 
 namespace muster::kubernetes::json {
 
@@ -26,46 +28,43 @@ class value {
 
  private:
   Walk* walk_;
-  const uint32_t* at_;
+  const char* at_;
 };
 
 // A key without its escapes undone: none that is looked for has any.
 class Key {
  public:
-  explicit Key(const char* text) : text_(text) {}
-  // The first pass over the document has seen that the quote is there.
-  std::string_view view() const {
-    return {text_, static_cast<size_t>(static_cast<const char*>(rawmemchr(text_, '"')) - text_)};
-  }
+  explicit Key(std::string_view text) : text_(text) {}
+  std::string_view view() const { return text_; }
   template <size_t N>
   bool operator==(const char (&other)[N]) const {
-    static_assert(N <= simdjson::SIMDJSON_PADDING);
-    // Its end first, which tells nearly all keys apart.
-    return text_[N - 1] == '"' && std::memcmp(text_, other, N - 1) == 0;
+    return text_.size() == N - 1 && std::memcmp(text_.data(), other, N - 1) == 0;
   }
 
  private:
-  const char* text_;
+  std::string_view text_;
 };
 
-// A document; keeps its buffers from one to the next. Not thread-safe.
+// A document. What is looked at is JSON and UTF-8, or an error; of the rest only that it ends is looked at. Not thread-safe.
 class Walk {
  public:
-  // Begins at its first value. `text` outlives what is read of it, and has 64 readable bytes behind its end.
-  error_code open(std::string_view text);
-  // Back to its first value, after open succeeded.
+  // Begins at its first value. `text` outlives what is read of it.
+  void open(std::string_view text);
+  // Back to its first value.
   void rewind();
   // Whether nothing follows.
   bool ended() const { return at_ == end_; }
 
   // What stands here, a bracket or the first byte of a value; NUL at the end.
-  char peek() const { return at_ < end_ ? text_[*at_] : '\0'; }
-  const char* here() const { return text_.data() + *at_; }
+  char peek() const { return at_ != end_ ? *at_ : '\0'; }
   bool take(char wanted) {
     if (peek() != wanted) return false;
     ++at_;
+    pass_blanks();
     return true;
   }
+  // The key of a field, and its colon.
+  error_code key(std::string_view& out);
   // Passes over the value that begins here.
   error_code skip();
   // The same, for its text.
@@ -79,17 +78,38 @@ class Walk {
 
  private:
   friend class value;
+  void pass_blanks() {
+    if (at_ != end_ && static_cast<unsigned char>(*at_) > ' ') return;
+    while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t')) ++at_;
+  }
+  void go_on_at(const char* at) {
+    at_ = at;
+    pass_blanks();
+  }
   bool is_word(std::string_view word) const;
-  bool ends_value(const char* at) const;
+  error_code quoted(std::string_view& out, bool& plain);
   error_code unescape(std::string_view quoted, std::string_view& out);
 
-  simdjson::dom::parser parser_;
-  std::string_view text_;
-  const uint32_t* at_ = nullptr;  // of what the parser found
-  const uint32_t* end_ = nullptr;
+  const char *begin_ = nullptr, *at_ = nullptr, *end_ = nullptr;
   simdjson::dom::parser escapes_;
   std::deque<std::string> unescaped_;
 };
+
+inline error_code Walk::quoted(std::string_view& out, bool& plain) {
+  const char* from = at_ + 1;
+  const char* quote = find_quote(from, end_, plain);
+  if (quote == nullptr) return simdjson::UNCLOSED_STRING;
+  out = {from, static_cast<size_t>(quote - from)};
+  go_on_at(quote + 1);
+  return SUCCESS;
+}
+
+inline error_code Walk::key(std::string_view& out) {
+  bool plain = false;
+  if (peek() != '"') return simdjson::TAPE_ERROR;
+  if (auto error = quoted(out, plain)) return error;
+  return take(':') ? SUCCESS : simdjson::TAPE_ERROR;
+}
 
 inline value::value(Walk& walk) : walk_(&walk), at_(walk.at_) {}
 inline bool value::untouched() const { return walk_->at_ == at_; }
@@ -129,12 +149,10 @@ error_code each_field(value& fields, const Take& take) {
   if (!walk.take('{')) return walk.nothing();
   if (walk.take('}')) return SUCCESS;
   do {
-    if (walk.peek() != '"') return simdjson::TAPE_ERROR;
-    const Key key(walk.here() + 1);
-    walk.take('"');
-    if (!walk.take(':')) return simdjson::TAPE_ERROR;
+    std::string_view key;
+    if (auto error = walk.key(key)) return error;
     value inside(walk);
-    if (auto error = take(key, inside)) return error;
+    if (auto error = take(Key(key), inside)) return error;
     if (inside.untouched())
       if (auto error = walk.skip()) return error;
   } while (walk.take(','));

@@ -17,7 +17,7 @@ sdk::Result<std::string> PodListReader::read(std::string_view body, const Wanted
   std::string kind, odd, next;
   bool has_items = false;
   const auto walk = [&]() -> error_code {
-    if (auto error = walk_.open(body)) return error;
+    walk_.open(body);
     value root(walk_);
     return each_field(root, [&](const auto& key, auto& inside) -> error_code {
       if (key == "kind") return read_text(inside, kind);
@@ -52,8 +52,7 @@ sdk::Result<std::string> PodListReader::read(std::string_view body, const Wanted
 ApiStatus read_status(std::string_view body) {
   ApiStatus status;
   Walk walk;
-  const simdjson::padded_string copy(body);
-  if (walk.open(copy)) return {};
+  walk.open(body);
   value root(walk);
   std::string kind;
   const auto error = each_field(root, [&](const auto& key, auto& inside) -> error_code {

@@ -17,8 +17,7 @@ sdk::Failure list_not_understood(const std::string& why);
 // Reads pages; keeps its buffers from one to the next. Not thread-safe.
 class PodListReader {
  public:
-  // Appends the pods of a page to `list` and returns its continue token, "" on the last page. `body` has 64 readable
-  // bytes behind its end. DATA_LOSS when it is no PodList, when something that is looked at has another type than Kubernetes
+  // Appends the pods of a page to `list` and returns its continue token, "" on the last page. DATA_LOSS when it is no PodList, when something that is looked at has another type than Kubernetes
   // gives it, or is no JSON; `list` then holds what nobody may use. What nobody looks at is passed over by brackets.
   sdk::Result<std::string> read(std::string_view body, const Wanted& wanted, PodList& list);
 

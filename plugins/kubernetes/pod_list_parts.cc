@@ -76,11 +76,8 @@ bool PageCutter::read_head() {
   }
   head_ = items + kItems.size();
   if (head_ > kHeadMaximum) return true;
-  std::string head = text_.substr(0, head_).append(kEnd);
-  const size_t size = head.size();
-  head.append(simdjson::SIMDJSON_PADDING, '\0');
   PodList none;
-  if (auto next = reader_.read(std::string_view(head).substr(0, size), {}, none))
+  if (auto next = reader_.read(text_.substr(0, head_).append(kEnd), {}, none))
     next_ = *std::move(next);
   return true;
 }
@@ -107,12 +104,9 @@ void PartReader::forget() {
   enough_ = 0;
 }
 
-sdk::Result<std::string> PartReader::read_text(std::string& text) {
-  const size_t size = text.size();
-  text.append(simdjson::SIMDJSON_PADDING, '\0');
+sdk::Result<std::string> PartReader::read_text(std::string_view text) {
   const size_t before = list_.pods.size();
-  auto next = json_.read(std::string_view(text).substr(0, size), wanted_, list_);
-  text.resize(size);
+  auto next = json_.read(text, wanted_, list_);
   if (!next) list_.pods.resize(before);
   return next;
 }

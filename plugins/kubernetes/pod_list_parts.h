@@ -65,7 +65,7 @@ class PartReader {
 
  private:
   sdk::Result<std::string> read_next(PagePart& part);
-  sdk::Result<std::string> read_text(std::string& text);
+  sdk::Result<std::string> read_text(std::string_view text);
 
   PodListReader& json_;
   const Wanted& wanted_;

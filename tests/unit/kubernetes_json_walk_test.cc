@@ -1,22 +1,22 @@
 // JSON as the kubernetes backend walks over it.
 #include <doctest/doctest.h>
 
+#include <vector>
+
+#include "plugins/kubernetes/json_scan.h"
 #include "plugins/kubernetes/json_walk.h"
 
 namespace {
 
 using namespace muster::kubernetes::json;
 
-std::string padded(std::string_view text) {
-  return std::string(text).append(simdjson::SIMDJSON_PADDING, '\0');
-}
-
 // What `read` makes of the field "x" of an object, and whether the whole was a document.
 template <typename Out, typename Read>
 error_code field(std::string_view text, Out& out, const Read& read) {
-  const std::string copy = padded(text);
+  // In memory of its own, so that a sanitizer sees a byte too many.
+  const std::vector<char> copy(text.begin(), text.end());
   Walk walk;
-  if (auto error = walk.open(std::string_view(copy).substr(0, text.size()))) return error;
+  walk.open({copy.data(), copy.size()});
   value root(walk);
   const auto error = each_field(root, [&](const auto& key, auto& inside) -> error_code {
     return key == "x" ? read(inside, out) : SUCCESS;
@@ -35,6 +35,60 @@ TEST_CASE("what nobody looks at is passed over, whatever it is") {
     CHECK(text_of(R"({"a":)" + std::string(other) + R"(,"x":"found", "b":)" + other + "}", out) ==
           SUCCESS);
     CHECK(out == "found");
+  }
+}
+
+// Where the brackets that begin `text` end, byte by byte; npos: nowhere.
+size_t end_of_brackets(std::string_view text) {
+  int depth = 0;
+  bool inside = false;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char byte = text[at];
+    if (byte == '\\') {
+      ++at;
+    } else if (byte == '"') {
+      inside = !inside;
+    } else if (!inside && (byte == '{' || byte == '[')) {
+      ++depth;
+    } else if (!inside && (byte == '}' || byte == ']')) {
+      if (--depth == 0) return at + 1;
+    }
+  }
+  return std::string_view::npos;
+}
+
+TEST_CASE("brackets end where theirs do, wherever a block of bytes ends") {
+  // Each shape of text and nesting, moved byte by byte over the ends of blocks, and cut off at each byte.
+  const std::string middle =
+      R"({"k:{\"uid\":\"1\"}":{"a":[]},"b\\":"}\\\"]","c":[[{"d":"{["}],-1e3,null,"\\\\"]})";
+  for (size_t before = 0; before < 130; ++before) {
+    std::string whole = R"([")" + std::string(before, before % 2 == 0 ? 'x' : '\\');
+    if (before % 4 == 3) whole += '"';  // escaped by what stands before it
+    whole += R"(",)" + middle + "," + middle + "]";
+    const std::string text = whole + R"(,"]})";
+    for (size_t size = 0; size <= text.size(); ++size) {
+      const std::vector<char> copy(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(size));
+      const size_t wanted = end_of_brackets(std::string_view(text).substr(0, size));
+      const char* end = pass_brackets(copy.data(), copy.data() + size);
+      const size_t found =
+          end == nullptr ? std::string_view::npos : static_cast<size_t>(end - copy.data());
+      REQUIRE_MESSAGE(found == wanted, before, " ", size);
+    }
+  }
+}
+
+TEST_CASE("a text ends with its first quote that is not escaped, and is plain or not") {
+  for (size_t before = 0; before < 40; ++before) {
+    for (const std::string odd : {"", "\\\"", "\\\\", "\n", "\x7f", "\xc3\xa4", "\x1f", " "}) {
+      const std::string text = std::string(before, 'x') + odd + std::string(before % 7, 'y');
+      const std::string quoted = text + "\",\"";
+      const std::vector<char> copy(quoted.begin(), quoted.end());
+      bool plain = false;
+      const char* end = find_quote(copy.data(), copy.data() + copy.size(), plain);
+      REQUIRE(end == copy.data() + text.size());
+      CHECK(plain == (odd.empty() || odd == " " || odd == "\x7f"));
+      CHECK(find_quote(copy.data(), copy.data() + text.size(), plain) == nullptr);
+    }
   }
 }
 
