@@ -1,5 +1,6 @@
 // The functions of muster.h, as they are promised there: each getter, each setting, each exit status.
 #include <muster/muster.h>
+#include <poll.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -374,6 +375,55 @@ TEST_CASE("a watch tells each change of what a person sees, and nothing twice") 
   muster_watch_destroy(watch);
 }
 
+TEST_CASE("a watch tells a change of each thing that an answer says, and its descriptor knows") {
+  std::string answer =
+      R"({"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 0},
+          "rpc_layer": "grpc", "environment": "lab", "complete": false,
+          "jobs": {"worker": {"expected": 3, "missing": [{"index": 2, "name": "w-2", "reason": "Pending"}]}},
+          "tasks": [{"job": "worker", "index": 0, "name": "w-0", "address": "a:1", "attributes": {"zone": "z-1"}},
+                    {"job": "worker", "index": 1, "name": "w-1", "address": "b:1"}],
+          "warnings": ["the roster is old"]})";
+  Launcher launcher({built("exec")}, "");
+  const std::string file = launcher.dir.write("answer", answer);
+  launcher.set("config_text",
+               "cluster: {backend: exec, options: {command: [cat, '" + file + "']}}\n");
+  launcher.set("watch_interval", "20ms");
+  launcher.open();
+  muster_watch* watch = nullptr;
+  REQUIRE(muster_watch_start(launcher.cluster, &watch, nullptr) == 0);
+  pollfd readable = {muster_watch_fd(watch), POLLIN, 0};
+  // What says the same is told in neither way.
+  const auto next = [&] {
+    CHECK(::poll(&readable, 1, 10'000) == 1);
+    muster_snapshot* snapshot = nullptr;
+    muster_error* error = nullptr;
+    const int32_t code = muster_watch_next(watch, 10'000, &snapshot, &error);
+    CHECK(take(code, error).message == "");
+    CHECK(muster_snapshot_stale(snapshot) == 0);
+    muster_snapshot_destroy(snapshot);
+    CHECK(::poll(&readable, 1, 60) == 0);
+  };
+  next();
+  for (const auto& [old, now] : std::vector<std::pair<std::string, std::string>>{
+           {"Pending", "Evicted"},
+           {"w-2", "w-9"},
+           {"\"expected\": 3", "\"expected\": 4"},
+           {"\"type\": \"worker\", \"index\": 0", "\"type\": \"worker\", \"index\": 1"},
+           {"grpc", "http"},
+           {"lab", "farm"},
+           {"z-1", "z-2"},
+           {"w-0", "w-8"},
+           {"roster is old", "roster is older"}}) {
+    CAPTURE(now);
+    REQUIRE(answer.find(old) != std::string::npos);
+    answer.replace(answer.find(old), old.size(), now);
+    launcher.dir.write("answer.new", answer);
+    std::filesystem::rename(file + ".new", file);
+    next();
+  }
+  muster_watch_destroy(watch);
+}
+
 TEST_CASE("a watch without a first answer gives the error, and goes on trying") {
   Roster roster("}}\n");
   roster.write("worker one\n");
@@ -385,12 +435,19 @@ TEST_CASE("a watch without a first answer gives the error, and goes on trying") 
   muster_snapshot* snapshot = nullptr;
   const int32_t code = muster_watch_next(watch, 10'000, &snapshot, &error);
   CHECK(take(code, error).code == 3);
+  error = nullptr;
+  // One that nobody fetched is gone once there is an answer.
+  pollfd readable = {muster_watch_fd(watch), POLLIN, 0};
+  CHECK(::poll(&readable, 1, 10'000) == 1);
   roster.write("worker 0 a:1\n");
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
   int32_t last = 3;
   for (int turn = 0; turn < 20 && last == 3; ++turn)
     last = muster_watch_next(watch, 10'000, &snapshot, nullptr);
   CHECK(last == 0);
   CHECK(muster_snapshot_task_count(snapshot) == 1);
   muster_snapshot_destroy(snapshot);
+  CHECK(muster_watch_next(watch, 100, &snapshot, &error) == 4);
+  muster_error_destroy(error);
   muster_watch_destroy(watch);
 }
