@@ -83,9 +83,10 @@ class Pods(unittest.TestCase):
         owner = {"ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "u", "controller": True}]}
         self.pod("train-0-old", labels=index, status={"phase": "Failed"}, **owner)
         self.pod("train-0-new", "10.8.0.2", labels=index, **owner)
+        self.pod("plain", "10.8.0.3", labels={"tier": "gold"})  # no index tells that the two of it are one
         for mapping in ("{worker: [app=t]}", "{worker: [app=t, tier=gold]}"):
             run = self.ask(mapping=mapping)
-            self.assertEqual((run.cluster(), run.answer["jobs"]["worker"]["missing"]), ({"worker": ["10.8.0.2:8470"]}, []))
+            self.assertEqual((run.cluster(), run.answer["jobs"]["worker"]["missing"]), ({"worker": ["10.8.0.3:8470", "10.8.0.2:8470"]}, []))
         self.assertIn("can be a task of one alone", self.ask(mapping="{a: [app=t], b: [tier=gold]}", code=12).err)
 
     def test_devices_are_those_of_the_limits_and_of_the_nodes_labels(self):
