@@ -128,6 +128,24 @@ TEST_CASE("a file that is replaced between the check and the load is refused") {
   CHECK(has(library.error().message, "was replaced between being checked and being loaded"));
 }
 
+TEST_CASE("one that is replaced by a file of the same size and time, or grows, is refused too") {
+  World world("odd-right", "odd");
+  const Result<FoundPlugin> found = find_plugin(world.dir.search(), "odd");
+  REQUIRE(found.ok());
+  const auto time = std::filesystem::last_write_time(found->path);
+  const std::string copy = world.dir.path() + "/copy";
+  std::filesystem::copy_file(found->path, copy);
+  std::filesystem::last_write_time(copy, time);
+  std::filesystem::rename(copy, found->path);
+  CHECK_FALSE(load_plugin(*found, *world.lines.log()).ok());
+
+  const Result<FoundPlugin> again = find_plugin(world.dir.search(), "odd");
+  REQUIRE(again.ok());
+  std::ofstream(again->path, std::ios::app) << "and more";
+  std::filesystem::last_write_time(again->path, time);
+  CHECK_FALSE(load_plugin(*again, *world.lines.log()).ok());
+}
+
 TEST_CASE("a file that is replaced after it was loaded needs a new process") {
   World world("odd-right", "odd");
   REQUIRE(world.load().ok());

@@ -7,6 +7,7 @@ The messages are in golden/; `TRUST_GOLDEN=write` writes them anew. What takes a
 process may not make one.
 """
 import hashlib
+import json
 import os
 import pwd
 import re
@@ -133,6 +134,10 @@ class Trust(unittest.TestCase):
         os.chmod(self.plugin, 0o666)
         self.refused("writable_by_all", 13, "--plugin-dir", self.folder)
 
+    def test_a_sticky_file_is_no_sticky_directory(self):
+        os.chmod(self.plugin, 0o1666)
+        self.refused("sticky_file", 13, "--plugin-dir", self.folder)
+
     @unittest.skipUnless(ROOT, "only root can make a file of another user")
     def test_a_file_of_somebody_else(self):
         self.own(self.plugin, DAEMON)
@@ -192,6 +197,12 @@ class Trust(unittest.TestCase):
         self.link(real, FILE)
         self.taken("--plugin-dir", self.folder)
 
+    def test_a_link_that_goes_up_is_followed(self):
+        self.install(self.make("real"), "anything.so")
+        way = self.make("way")
+        self.link("../real/../real/anything.so", os.path.join("way", FILE))
+        self.taken("--plugin-dir", way)
+
     def test_a_link_whose_end_is_in_an_open_directory(self):
         real = self.install(self.make("open", 0o777), "anything.so")
         os.unlink(self.plugin)
@@ -239,8 +250,9 @@ class Trust(unittest.TestCase):
     def test_the_pinned_file_is_taken(self):
         with open(PLUGIN, "rb") as file:
             hash_of_it = hashlib.sha256(file.read()).hexdigest()
-        run = self.with_pins("{static: %s}" % hash_of_it)
-        self.assertEqual(run.stdout, "w-0:2222\n", run.stderr)
+        for pin in (hash_of_it, hash_of_it.upper()):
+            run = self.with_pins("{static: '%s'}" % pin)
+            self.assertEqual(run.stdout, "w-0:2222\n", run.stderr)
 
     def test_a_pin_for_a_different_file(self):
         run = self.with_pins("{static: '%s'}" % ("0" * 64))
@@ -302,6 +314,17 @@ class Trust(unittest.TestCase):
 
     def test_the_working_directory_is_never_looked_in(self):
         self.refused("unset_path", 12, cwd=self.folder)
+
+    def test_the_same_file_in_another_place_is_not_shadowed(self):
+        other = self.make("other")
+        self.link(self.plugin, os.path.join("other", FILE))
+        def shadowed():
+            run = self.run_as_user([MUSTER, "plugins", "describe", "static", "--json", "--plugin-dir", self.folder, "--plugin-dir", other])
+            return json.loads(run.stdout)["shadowed"]
+        self.assertEqual(shadowed(), [])
+        os.unlink(os.path.join(other, FILE))
+        self.install(other)
+        self.assertEqual(shadowed(), [os.path.join(other, FILE)])
 
     def test_the_first_place_decides_also_when_it_is_not_trusted(self):
         os.chmod(self.install(self.make("first")), 0o666)
