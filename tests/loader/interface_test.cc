@@ -404,7 +404,7 @@ TEST_CASE("a watch tells a change of each thing that an answer says, and its des
     CHECK(::poll(&readable, 1, 60) == 0);
   };
   next();
-  for (const auto& [old, now] : std::vector<std::pair<std::string, std::string>>{
+  for (const auto& change : std::vector<std::pair<std::string, std::string>>{
            {"Pending", "Evicted"},
            {"w-2", "w-9"},
            {"\"expected\": 3", "\"expected\": 4"},
@@ -414,7 +414,8 @@ TEST_CASE("a watch tells a change of each thing that an answer says, and its des
            {"z-1", "z-2"},
            {"w-0", "w-8"},
            {"roster is old", "roster is older"}}) {
-    CAPTURE(now);
+    const auto& [old, now] = change;
+    CAPTURE(change.second);
     REQUIRE(answer.find(old) != std::string::npos);
     answer.replace(answer.find(old), old.size(), now);
     launcher.dir.write("answer.new", answer);

@@ -335,7 +335,7 @@ TEST_CASE("a grandchild ends with its plugin") {
       grandchild = pid_in(world.file());
       REQUIRE(grandchild > 0);
     }
-    // A sanitizer's shadow of all memory takes longer to be torn down than the core waits.
+    // A sanitizer's process takes longer to be torn down than the core waits; all are killed by then.
     CHECK((kSanitized ? ends(grandchild) : !lives(grandchild)));
   }
 }

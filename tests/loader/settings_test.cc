@@ -22,6 +22,7 @@ TEST_CASE("one handle of settings is used by many threads, and set by another me
   std::atomic<bool> over{false};
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int n = 0; n < 4; ++n) {
     threads.emplace_back([&] {
       for (int turn = 0; turn < 200; ++turn) {

@@ -1,6 +1,5 @@
 #include "core/isolate/child/idle.h"
 
-#include <dirent.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -9,10 +8,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <string>
-#include <vector>
 
 #include "core/cancel.h"
+#include "core/isolate/child/descendants.h"
 
 namespace muster::isolate {
 namespace {
@@ -44,41 +42,13 @@ int64_t own_ns(pid_t pid) {
          (kSecond / ::sysconf(_SC_CLK_TCK));
 }
 
-std::vector<pid_t> children_of(pid_t pid) {
-  std::vector<pid_t> all;
-  const std::string threads = fmt::format("/proc/{}/task", pid);
-  DIR* folder = ::opendir(threads.c_str());
-  if (folder == nullptr) return all;
-  while (const dirent* thread = ::readdir(folder)) {
-    if (thread->d_name[0] == '.') continue;
-    std::FILE* list =
-        std::fopen(fmt::format("{}/{}/children", threads, thread->d_name).c_str(), "re");
-    if (list == nullptr) continue;
-    int child = 0;
-    while (std::fscanf(list, "%d", &child) == 1) all.push_back(child);
-    std::fclose(list);
-  }
-  ::closedir(folder);
-  return all;
-}
-
 }  // namespace
 
-int64_t processor_ns(pid_t child) {
+int64_t processor_ns() {
   rusage buried{};
   ::getrusage(RUSAGE_CHILDREN, &buried);
   int64_t sum = nanoseconds(buried.ru_utime) + nanoseconds(buried.ru_stime);
-  std::vector<pid_t> left = {child};
-  // Those whose parents are gone are this process's own children.
-  for (const pid_t orphan : children_of(::getpid()))
-    if (orphan != child) left.push_back(orphan);
-  while (!left.empty()) {
-    const pid_t pid = left.back();
-    left.pop_back();
-    sum += own_ns(pid);
-    const std::vector<pid_t> below = children_of(pid);
-    left.insert(left.end(), below.begin(), below.end());
-  }
+  for (const pid_t pid : descendants()) sum += own_ns(pid);
   return sum;
 }
 
@@ -96,7 +66,7 @@ int IdleTime::milliseconds_left() const {
 int64_t IdleTime::too_much() {
   const int64_t now = monotonic_ns();
   if (looked_ns_ == 0 || now < looked_ns_ + period_ns_) return 0;
-  const int64_t used = processor_ns(child_);
+  const int64_t used = processor_ns();
   const int64_t since = used_ns_ < 0 ? 0 : used - used_ns_;
   const bool much = since > (now - looked_ns_) / 2;
   looked_ns_ = now;

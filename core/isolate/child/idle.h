@@ -1,8 +1,6 @@
 // IdleTime: the processor time that a backend uses while it has nothing to do.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 
 namespace muster::isolate {
@@ -11,7 +9,7 @@ namespace muster::isolate {
 // them, so that calls in quick succession cost no looks. A call ends by its deadline, and has no such bound.
 class IdleTime {
  public:
-  IdleTime(pid_t child, int64_t period_ns) : child_(child), period_ns_(period_ns) {}
+  explicit IdleTime(int64_t period_ns) : period_ns_(period_ns) {}
 
   void call_begins() { looked_ns_ = 0; }
   void call_is_over();
@@ -22,13 +20,12 @@ class IdleTime {
   int64_t too_much();
 
  private:
-  pid_t child_;
   int64_t period_ns_;
   int64_t looked_ns_ = 0;  // when; or when the last call ended; 0 while one runs
   int64_t used_ns_ = -1;   // until then; -1: not looked at since the call
 };
 
-// Of a child, all that descends from it, and what this process has had to bury of them.
-int64_t processor_ns(pid_t child);
+// Of all that descends from this process, and what it has had to bury of them.
+int64_t processor_ns();
 
 }  // namespace muster::isolate

@@ -11,10 +11,9 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
-#include <string>
 
 #include "core/cancel.h"
+#include "core/isolate/child/descendants.h"
 
 namespace muster::isolate {
 namespace {
@@ -30,13 +29,9 @@ sigset_t child_signal() {
   return set;
 }
 
-// Every process that is a child of this one: those that left the backend's group, too, once their parents are gone.
-void kill_children() {
-  std::FILE* list = std::fopen("/proc/thread-self/children", "re");
-  if (list == nullptr) return;
-  int pid = 0;
-  while (std::fscanf(list, "%d", &pid) == 1) ::kill(pid, SIGKILL);
-  std::fclose(list);
+// Those that left the backend's group, too, whose parents may take long to be torn down.
+void kill_descendants() {
+  for (const pid_t pid : descendants()) ::kill(pid, SIGKILL);
 }
 
 }  // namespace
@@ -106,7 +101,7 @@ int Supervisor::watch(pid_t child, int failing, int64_t idle_period_ns) {
   bool end_now = false;
   bool end_soon = false;
   Ended ended;
-  IdleTime idle(child, idle_period_ns);
+  IdleTime idle(idle_period_ns);
   while (!end_now && !end_soon && !child_ended()) {
     std::array<pollfd, 3> waiting = {
         {{signals_, POLLIN, 0}, {kControl, POLLIN, 0}, {launcher_descriptor_, POLLIN, 0}}};
@@ -151,7 +146,7 @@ void Supervisor::end_all(Ended& ended) {
       ended.peak_kib = used.ru_maxrss;
     }
     if (gone > 0) continue;
-    kill_children();
+    kill_descendants();
     if (!taken) ::kill(-child_, SIGKILL);
     pollfd waiting = {signals_, POLLIN, 0};
     ::poll(&waiting, 1, 1);
