@@ -1,6 +1,7 @@
 // The whole answer as one object: what sdk/answer.schema.json describes.
 #include "core/format/renderers.h"
 #include "core/format/text.h"
+#include "core/spec/rfc3339.h"
 
 namespace muster {
 namespace {
@@ -188,6 +189,14 @@ Result<std::string> render_answer(const Snapshot& snapshot, Emitter::Form form,
   out.text(rfc3339(snapshot.time_ns));
   out.key("stale");
   out.boolean(snapshot.stale);
+  out.key("state");
+  out.text(state_name(snapshot));
+  out.key("stale_since");
+  if (snapshot.stale) {
+    out.text(rfc3339(snapshot.stale_since_ns));
+  } else {
+    out.null();
+  }
   out.key("sources");
   emit_sources(out, snapshot.sources);
   out.key("warnings");

@@ -3,6 +3,7 @@
 #include "core/format/renderers.h"
 #include "core/format/text.h"
 #include "core/spec/quote.h"
+#include "core/spec/rfc3339.h"
 
 namespace muster {
 namespace {
@@ -116,7 +117,9 @@ std::string render_explain(const Snapshot& snapshot, const FormatOptions& option
   text += fmt::format("master is {}\n", snapshot.master.empty() ? "'': this process itself"
                                                                 : quote(snapshot.master, 1024));
   text += fmt::format("{} at {}{}\n", digest(snapshot.spec), rfc3339(snapshot.time_ns),
-                      snapshot.stale ? ", stale: the source fails since" : "");
+                      snapshot.stale  ? ", stale since " + rfc3339(snapshot.stale_since_ns)
+                      : snapshot.gone ? ", gone"
+                                      : "");
   text += render_sources_explain(snapshot.sources, color);
   for (const std::string& warning : snapshot.warnings)
     text += paint("warning: " + printable(warning), kYellow, color) + "\n";

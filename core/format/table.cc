@@ -5,6 +5,7 @@
 #include "core/format/renderers.h"
 #include "core/format/text.h"
 #include "core/spec/quote.h"
+#include "core/spec/rfc3339.h"
 
 namespace muster {
 namespace {
@@ -45,10 +46,12 @@ class Table {
     text += own.known() ? fmt::format("this process is {}\n", task_label(own.type, own.index))
                         : "which task this process is, is not known\n";
     if (snapshot_.stale)
-      text += paint(fmt::format("stale: the answer of {}; the source fails since",
-                                rfc3339(snapshot_.time_ns)),
+      text += paint(fmt::format("stale since {}: a source fails; this is the answer of {}",
+                                rfc3339(snapshot_.stale_since_ns), rfc3339(snapshot_.time_ns)),
                     kYellow, color_) +
               "\n";
+    if (snapshot_.gone)
+      text += paint("gone: the source says that there is nobody any longer", kRed, color_) + "\n";
     return text;
   }
 

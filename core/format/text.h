@@ -29,9 +29,6 @@ inline constexpr const char* kDim = "\x1b[2m";
 // A word that a POSIX shell reads as this very text: 'it'\''s'. The text has no NUL.
 std::string shell_quote(std::string_view text);
 
-// RFC 3339 in UTC with milliseconds: "2026-01-31T12:00:00.123Z".
-std::string rfc3339(int64_t time_ns);
-
 // "1 task", "3 tasks".
 std::string count_of(int64_t count, std::string_view noun);
 

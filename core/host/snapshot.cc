@@ -87,6 +87,15 @@ int32_t muster_snapshot_stale(const muster_snapshot* snapshot) {
   return snapshot != nullptr && snapshot->snapshot->stale ? 1 : 0;
 }
 
+const char* muster_snapshot_state(const muster_snapshot* snapshot) {
+  return snapshot == nullptr ? "" : muster::state_name(*snapshot->snapshot);
+}
+
+int64_t muster_snapshot_stale_since_ms(const muster_snapshot* snapshot) {
+  if (snapshot == nullptr || !snapshot->snapshot->stale) return -1;
+  return snapshot->snapshot->stale_since_ns / 1'000'000;
+}
+
 size_t muster_snapshot_job_count(const muster_snapshot* snapshot) {
   return snapshot == nullptr ? 0 : snapshot->snapshot->jobs.size();
 }

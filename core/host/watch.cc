@@ -140,6 +140,7 @@ struct muster_watch {
     if (!last->stale) {
       auto stale = std::make_shared<muster::Snapshot>(*last);
       stale->stale = true;
+      stale->stale_since_ns = cluster->session()->realtime_ns("");
       if (failure != nullptr) {
         const std::string& hint = failure->error.detail("hint");
         stale->warnings.push_back(

@@ -149,6 +149,11 @@ std::map<std::string, int64_t> accelerators_of(const Attributes& task, const Att
   return accelerators;
 }
 
+const char* state_name(const Snapshot& snapshot) {
+  if (snapshot.stale) return "stale";
+  return snapshot.gone ? "gone" : "fresh";
+}
+
 Result<Snapshot> assemble(Part root, AssembleInput input) {
   const Config& config = *input.config;
   Snapshot snapshot;

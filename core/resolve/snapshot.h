@@ -82,11 +82,16 @@ struct Snapshot {
   std::vector<JobStatus>
       jobs;             // every job of the spec in its order, then those only expected or missing
   int64_t time_ns = 0;  // since 1970 UTC
-  bool stale = false;
+  bool stale = false;   // a source fails; this is the last good answer
+  int64_t stale_since_ns = 0;  // since 1970 UTC, when it began to fail; 0 when not stale
+  bool gone = false;           // a source that was there says that there is nobody any longer
   std::vector<SourceRecord> sources;  // in config order, a composition before its parts
   Attributes attributes;              // of the cluster
   std::vector<std::string> warnings;
 };
+
+// "fresh", "stale" or "gone": what the answer is worth now. Stale goes before gone.
+const char* state_name(const Snapshot& snapshot);
 
 using SnapshotPtr = std::shared_ptr<const Snapshot>;
 

@@ -81,6 +81,8 @@ TEST_CASE("every getter of a snapshot says what was resolved, and nothing of wha
 
   CHECK(muster_snapshot_complete(got) == 0);
   CHECK(muster_snapshot_stale(got) == 0);
+  CHECK(std::string(muster_snapshot_state(got)) == "fresh");
+  CHECK(muster_snapshot_stale_since_ms(got) == -1);
   CHECK(muster_snapshot_job_count(got) == 2);
   CHECK(text(muster_snapshot_job_name, got, size_t{0}) == "chief");
   CHECK(text(muster_snapshot_job_name, got, size_t{1}) == "worker");
@@ -157,6 +159,8 @@ TEST_CASE("every getter accepts NULL") {
   CHECK(text(muster_snapshot_task_attribute, none, size_t{0}, "zone") == "");
   CHECK(muster_snapshot_complete(none) == 0);
   CHECK(muster_snapshot_stale(none) == 0);
+  CHECK(std::string(muster_snapshot_state(none)) == "");
+  CHECK(muster_snapshot_stale_since_ms(none) == -1);
   CHECK(muster_snapshot_found(none, "worker") == 0);
   CHECK(muster_snapshot_expected(none, "worker") == -1);
   CHECK(muster_snapshot_task_index(none, 0) == -1);
@@ -365,6 +369,8 @@ TEST_CASE("a watch tells each change of what a person sees, and nothing twice") 
   muster_snapshot* stale = nullptr;
   REQUIRE(muster_watch_next(watch, 10'000, &stale, nullptr) == 0);
   CHECK(muster_snapshot_stale(stale) == 1);
+  CHECK(std::string(muster_snapshot_state(stale)) == "stale");
+  CHECK(muster_snapshot_stale_since_ms(stale) > 0);
   CHECK(muster_snapshot_task_count(stale) == 3);
   REQUIRE(muster_snapshot_warning_count(stale) == 1);
   CHECK(has(text(muster_snapshot_warning, stale, size_t{0}),

@@ -49,6 +49,7 @@ inline Snapshot full_answer() {
                  {"chief", 0, std::nullopt, {{-1, "", "no\x1b[31m address \"yet\""}}}};
   answer.time_ns = 1769860800123456789;
   answer.stale = true;
+  answer.stale_since_ns = 1769860860456000000;
   answer.sources = {
       {"cluster", "merge", "OK", "", 3, 40, {}},
       {"cluster.merge[0]",

@@ -199,6 +199,14 @@ MUSTER_API void muster_watch_destroy(muster_watch *watch);
 MUSTER_API int32_t muster_snapshot_complete(const muster_snapshot *snapshot);
 /** 1 when a watch repeats its last good answer because the source fails, else 0. */
 MUSTER_API int32_t muster_snapshot_stale(const muster_snapshot *snapshot);
+/**
+ * What a watch's answer is worth now: "fresh"; "stale": a source fails, and this is its last good answer; "gone": a source
+ * that was there says by its own word that there is nobody any longer, so the answer has no members of it and is not complete.
+ * An answer of muster_resolve is always "fresh". Static. Since 0.1.
+ */
+MUSTER_API const char *muster_snapshot_state(const muster_snapshot *snapshot);
+/** Since when the source fails, in milliseconds since 1970 UTC; -1 when the answer is not stale. Since 0.1. */
+MUSTER_API int64_t muster_snapshot_stale_since_ms(const muster_snapshot *snapshot);
 MUSTER_API size_t muster_snapshot_job_count(const muster_snapshot *snapshot);
 MUSTER_API const char *muster_snapshot_job_name(const muster_snapshot *snapshot, size_t n,
                                                 size_t *size);
