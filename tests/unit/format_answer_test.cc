@@ -5,6 +5,7 @@
 
 #include "core/format/emit.h"
 #include "core/format/text.h"
+#include "core/spec/rfc3339.h"
 #include "format_world.h"
 
 namespace muster {
