@@ -116,11 +116,12 @@ Page cut_page(const ListOptions& options, const std::string& name_space, std::in
     page.remaining = static_cast<std::int64_t>(end - at) - count;
   } else {
     for (; at < end; ++at) {
-      if (!selected(options, store.pod(at))) continue;
+      // As the real server has it: a full page has a successor where any pod is behind it, selected or not.
       if (taken == most) {
         more = true;
         break;
       }
+      if (!selected(options, store.pod(at))) continue;
       if (!page.runs.empty() && page.runs.back().second == at) {
         ++page.runs.back().second;
       } else {
