@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "plugins/kubernetes/pod_json.h"
 #include "plugins/support/text.h"
@@ -70,6 +71,21 @@ sdk::Result<std::vector<Event>> EventReader::take(std::string_view bytes, PodLis
     from = searched = end + 1;
   }
   text_.erase(0, from);
+  // A page of HTML may have no line that ends.
+  if (const std::string_view rest = support::trimmed(text_); !rest.empty() && rest.front() != '{')
+    return not_understood("it begins with " + support::quote(rest.substr(0, 20)));
+  return events;
+}
+
+sdk::Result<std::vector<Event>> EventReader::finish(PodList& texts) {
+  std::vector<Event> events;
+  const std::string line = std::exchange(text_, {});
+  const std::string_view rest = support::trimmed(line);
+  // What was cut off is as if it had never begun.
+  simdjson::dom::parser parser;
+  if (rest.empty() || parser.parse(rest.data(), rest.size()).error()) return events;
+  if (auto status = read(rest, texts, events.emplace_back()); !status)
+    return std::move(status).failure();
   return events;
 }
 

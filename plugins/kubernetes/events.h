@@ -37,8 +37,11 @@ class EventReader {
   void begin();
 
   // The events that are whole with the next bytes, in order; their pods' texts go into `texts`, which keeps no pods.
-  // DATA_LOSS when a line is no event of such objects; what was whole before it is lost with it.
+  // DATA_LOSS as soon as a line is, or begins as, no event of such objects; what was whole before it is lost with it.
   sdk::Result<std::vector<Event>> take(std::string_view bytes, PodList& texts);
+
+  // After the last byte of a stream that ended well: the event that no end of a line followed, if it is whole.
+  sdk::Result<std::vector<Event>> finish(PodList& texts);
 
   // Whether nothing of a further event has come: else the rest is under way.
   bool between_events() const { return text_.empty(); }

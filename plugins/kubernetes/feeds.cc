@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "plugins/kubernetes/list.h"
@@ -15,14 +14,20 @@ namespace {
 
 using support::quote;
 
-// Texts that no pod has any longer are let go by a new list.
-constexpr size_t kTextsMinimum = 16 << 20;
-
 }  // namespace
 
 sdk::Result<Feed::Taken> Feed::take(std::string_view bytes) {
+  texts_.texts.clear();
+  return apply(events_.take(bytes, texts_));
+}
+
+sdk::Result<Feed::Taken> Feed::finish() {
+  texts_.texts.clear();
+  return apply(events_.finish(texts_));
+}
+
+sdk::Result<Feed::Taken> Feed::apply(sdk::Result<std::vector<Event>> events) {
   Taken taken;
-  auto events = events_.take(bytes, texts_);
   if (!events) return std::move(events).failure();
   for (Event& event : *events) {
     if (event.kind == Event::Kind::kError) {
@@ -33,8 +38,11 @@ sdk::Result<Feed::Taken> Feed::take(std::string_view bytes) {
                                       event.code, quote(event.status.message, 500)),
                           {}};
     }
+    taken.heard = true;
+    const bool is_bookmark = event.kind == Event::Kind::kBookmark;
+    taken.progressed = taken.progressed || is_bookmark || event.version != version_;
     version_ = std::move(event.version);
-    if (event.kind == Event::Kind::kBookmark) continue;
+    if (is_bookmark) continue;
     auto changed = take(event);
     if (!changed) return std::move(changed).failure();
     taken.changed = taken.changed || *changed;
@@ -51,7 +59,8 @@ PodFeed::PodFeed(const Access& access, const Options& options, const Wanted& wan
       options_(options),
       wanted_(wanted),
       call_(call),
-      selector_(std::move(selector)) {}
+      selector_(std::move(selector)),
+      pods_(wanted.annotations.size()) {}
 
 sdk::Status PodFeed::list() {
   PodListReader reader;
@@ -60,10 +69,7 @@ sdk::Status PodFeed::list() {
   if (pods->version.empty())
     return sdk::Failure{MUSTER_E_UNIMPLEMENTED, "the list of pods has no resourceVersion", {}};
   version_ = pods->version;
-  pods_ = std::exchange(pods->pods, {});
-  sort();
-  texts_ = *std::move(pods);
-  listed_size_ = texts_.texts.size();
+  pods_.reset(*std::move(pods));
   return {};
 }
 
@@ -74,59 +80,22 @@ sdk::Failure PodFeed::refusal(const sdk::Response& response) const {
   return pods_refusal(access_, selector_, "watch", response);
 }
 
-bool PodFeed::is_outgrown() const { return texts_.texts.size() > 2 * listed_size_ + kTextsMinimum; }
-
 sdk::Result<bool> PodFeed::take(Event& event) {
-  const auto [at, added] = places_.try_emplace(full_name(event.pod), pods_.size());
-  if (event.kind == Event::Kind::kChanged) {
-    if (added) pods_.emplace_back();
-    sorted_ = sorted_ && !added;
-    pods_[at->second] = event.pod;
-    return true;
-  }
-  // The last one takes its place: of many that go at once each costs the same.
-  const size_t place = at->second;
-  places_.erase(at);
-  if (added) return false;
-  if (place + 1 != pods_.size()) {
-    pods_[place] = pods_.back();
-    places_[full_name(pods_[place])] = place;
-    sorted_ = false;
-  }
-  pods_.pop_back();
+  if (event.kind == Event::Kind::kDeleted) return pods_.remove(event.pod);
+  pods_.put(event.pod);
   return true;
-}
-
-void PodFeed::sort() {
-  std::vector<const Pod*> order;
-  order.reserve(pods_.size());
-  for (const Pod& pod : pods_) order.push_back(&pod);
-  std::sort(order.begin(), order.end(), [](const Pod* a, const Pod* b) {
-    return support::natural_compare(a->name, b->name) < 0;
-  });
-  Pods sorted;
-  sorted.reserve(order.size());
-  places_.clear();
-  for (const Pod* pod : order)
-    if (places_.emplace(full_name(*pod), sorted.size()).second) sorted.push_back(*pod);
-  pods_ = std::move(sorted);
-  sorted_ = true;
-}
-
-const Pods& PodFeed::pods() {
-  if (!sorted_) sort();
-  return pods_;
 }
 
 // ---- The object -----------------------------------------------------------------------------
 
 // Its own version may be older than what the server still knows, so its watch begins without one: with the object itself.
 sdk::Status ObjectFeed::list() {
+  version_.clear();
+  gone_ = false;
+  plan_ = {};
   auto plan = finder_.read();
   if (!plan) return std::move(plan).failure();
   plan_ = *std::move(plan);
-  version_.clear();
-  gone_ = false;
   return {};
 }
 

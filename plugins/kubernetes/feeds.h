@@ -4,13 +4,13 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include <muster/plugin.hpp>
 
 #include "plugins/kubernetes/access.h"
 #include "plugins/kubernetes/events.h"
+#include "plugins/kubernetes/followed_pods.h"
 #include "plugins/kubernetes/object.h"
 #include "plugins/kubernetes/options.h"
 #include "plugins/kubernetes/question.h"
@@ -39,10 +39,14 @@ class Feed {
   void begin() { events_.begin(); }
   // What has become of it with them.
   struct Taken {
+    bool heard = false;       // an event came
+    bool progressed = false;  // one with a version that was not known, or a bookmark
     bool changed = false;
     bool expired = false;  // the server no longer knows the version: to be listed anew
   };
   sdk::Result<Taken> take(std::string_view bytes);
+  // After the last of a stream that ended well.
+  sdk::Result<Taken> finish();
   // Nothing of a further event has come yet.
   bool between_events() const { return events_.between_events(); }
 
@@ -54,10 +58,12 @@ class Feed {
   virtual sdk::Result<bool> take(Event& event) = 0;
 
   std::string version_;
-  PodList texts_;  // of events' pods; has none itself
 
  private:
+  sdk::Result<Taken> apply(sdk::Result<std::vector<Event>> events);
+
   EventReader events_;
+  PodList texts_;  // of the pods of the events that were read last; has none itself
 };
 
 // The pods of a selector.
@@ -71,29 +77,23 @@ class PodFeed : public Feed {
   std::string url() const override;
   std::string what() const override;
   sdk::Failure refusal(const sdk::Response& response) const override;
-  bool is_outgrown() const override;
 
   const Selector& selector() const { return selector_; }
   // Holds from the next list on.
   void select(Selector selector) { selector_ = std::move(selector); }
-  // As they are, in natural order of name, as the core ranks: it need not sort them again. Good until the next list or event.
-  const Pods& pods();
+  // As they are, in natural order of name. Good until the next list or event.
+  const Pods& pods() { return pods_.pods(); }
 
  protected:
   sdk::Result<bool> take(Event& event) override;
 
  private:
-  void sort();
-
   const Access& access_;
   const Options& options_;
   const Wanted& wanted_;
   sdk::Call& call_;
   Selector selector_;
-  size_t listed_size_ = 0;  // of the texts of the last list
-  Pods pods_;
-  std::unordered_map<std::string, size_t> places_;  // of pods_, by full name
-  bool sorted_ = false;
+  FollowedPods pods_;
 };
 
 // The object of a finder.

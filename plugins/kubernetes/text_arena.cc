@@ -26,8 +26,8 @@ char* TextArena::take(size_t size, size_t alignment) {
   const size_t gap = (alignment - reinterpret_cast<uintptr_t>(next_) % alignment) % alignment;
   if (next_ == nullptr || size + gap > left_) {
     const size_t block = std::max(kBlock, size);
-    blocks_.push_back(std::unique_ptr<char[]>(new char[block]));
-    next_ = blocks_.back().get();
+    blocks_.push_back({std::unique_ptr<char[]>(new char[block]), block});
+    next_ = blocks_.back().memory.get();
     left_ = block;
     size_ += block;
     return take(size, alignment);
@@ -36,6 +36,15 @@ char* TextArena::take(size_t size, size_t alignment) {
   next_ += gap + size;
   left_ -= gap + size;
   return at;
+}
+
+void TextArena::clear() {
+  recent_ = {};
+  // A block of its own for one long text would be kept for ever.
+  if (!blocks_.empty() && blocks_.front().size != kBlock) blocks_.clear();
+  if (blocks_.size() > 1) blocks_.erase(blocks_.begin() + 1, blocks_.end());
+  next_ = blocks_.empty() ? nullptr : blocks_.front().memory.get();
+  left_ = size_ = blocks_.empty() ? 0 : kBlock;
 }
 
 Text TextArena::add(std::string_view text) {

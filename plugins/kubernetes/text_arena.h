@@ -56,16 +56,23 @@ class TextArena {
     return made;
   }
 
-  // Bytes of memory, with what nobody points to any longer.
-  size_t size() const { return size_; }
+  // Takes back all that it gave; what memory it keeps for the next is one block.
+  void clear();
+
+  // Bytes that it gave, with those that nobody points to any longer.
+  size_t size() const { return size_ - left_; }
 
  private:
   char* take(size_t size, size_t alignment);
 
-  std::vector<std::unique_ptr<char[]>> blocks_;
+  struct Block {
+    std::unique_ptr<char[]> memory;
+    size_t size = 0;
+  };
+  std::vector<Block> blocks_;
   char* next_ = nullptr;
   size_t left_ = 0;
-  size_t size_ = 0;
+  size_t size_ = 0;  // of all blocks; what is left of those before the last counts as given
   std::array<Text, 256> recent_ = {};
 };
 
