@@ -148,7 +148,7 @@ class Kubernetes {
       auto access = find_access(options_, true, exec_cache_, call);
       if (!access) return std::move(access).failure();
       bool followed = false;
-      auto status = watch_cluster(*std::move(access), options_, call, followed);
+      auto status = watch_cluster(*std::move(access), options_, memory_, call, followed);
       // Credentials that were good for a while have successors.
       if (status || !followed || status.failure().code != MUSTER_E_UNAUTHENTICATED) return status;
       const int64_t now = clock->monotonic_ns(call.get());
@@ -180,6 +180,7 @@ class Kubernetes {
 
   Options options_;
   ExecCache exec_cache_;
+  WatchMemory memory_;
 };
 
 }  // namespace

@@ -18,7 +18,8 @@ using support::quote;
 
 constexpr uint64_t kPageMaximum = uint64_t{512} << 20;
 constexpr int kPagedAttempts = 3;
-constexpr int kPageAttempts = 3;  // at one page whose connection breaks
+constexpr int kPageAttempts = 3;        // at one page whose connection breaks
+constexpr int kEmptyPagesMaximum = 10;  // in a row, each with another continue token
 // Pods that a list has room for before it grows: pages of memory that nobody has touched cost nothing.
 constexpr size_t kRoom = 1 << 15;
 
@@ -72,6 +73,8 @@ class Lister {
 
   sdk::Status read_pages(bool paged, bool& expired, PodListStream& stream) const {
     std::string next;
+    size_t known = 0;
+    int empty_pages = 0;
     for (int page = 1;; ++page) {
       auto read = read_page(paged, next, page, expired, stream);
       if (!read) return std::move(read).failure();
@@ -83,6 +86,20 @@ class Lister {
             MUSTER_E_DATA_LOSS,
             "the API server's list of pods does not go on: two pages have one continue token",
             {{"endpoint", access_.server}}};
+      empty_pages = stream.count() == known ? empty_pages + 1 : 0;
+      if (empty_pages == kEmptyPagesMaximum) {
+        // Of large pages some pods may be read only now.
+        if (auto status = stream.end(); !status) return status;
+        if (stream.count() == known)
+          return sdk::Failure{
+              MUSTER_E_DATA_LOSS,
+              fmt::format("the API server's list of pods does not go on: {} pages one after the "
+                          "other had no pod, each with another continue token",
+                          kEmptyPagesMaximum),
+              {{"endpoint", access_.server}}};
+        empty_pages = 0;
+      }
+      known = stream.count();
       next = *std::move(read);
     }
   }
@@ -159,6 +176,8 @@ class Lister {
                                     : fmt::format("page {} of the pods {}", page, selector_.text);
     Get get(url, "application/vnd.kubernetes.protobuf,application/json", purpose);
     get.request.maximum_body_size = kPageMaximum;
+    // A page that comes slowly is not cut where the request has a limit of its own: in a watch.
+    get.request.idle_timeout_ns = access_.timeout_ns;
     get.request.on_body = Reading::take;
     get.request.on_body_ctx = &reading;
     return access_.send(get.request, call_);

@@ -1,55 +1,63 @@
-// The watches that follow one list, one after the other: when each begins, and what is to be done when it ends.
+// The watches that follow one list, one after the other: what their StreamState says is done here, with the server.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <random>
+#include <string>
+#include <utility>
 
 #include <muster/plugin.hpp>
 
 #include "plugins/kubernetes/access.h"
 #include "plugins/kubernetes/feeds.h"
+#include "plugins/kubernetes/stream_state.h"
 
 namespace muster::kubernetes {
 
-// The longest wait of a request that is no stream.
-constexpr int64_t kAnswerTimeout_ns = 30'000'000'000;
-
 class Stream {
  public:
-  static constexpr int64_t kNever = INT64_MAX;
+  static constexpr int64_t kNever = StreamState::kNever;
 
-  // All of them outlive this. `silence_ns`: one that says nothing for so long, not even a bookmark, is given up for a new list.
+  // All of them outlive this. `silence_ns`: after so long without a word, not even a bookmark, it is listed anew.
+  // `due_ns`: nothing is asked before this.
   Stream(const Access& access, const sdk::HttpStreams& streams, Feed& feed, int64_t silence_ns,
-         sdk::Call& call);
+         int64_t due_ns, sdk::Call& call);
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  // When go_on is to be called; kNever while the server streams.
-  int64_t due() const { return number_ == 0 ? due_ns_ : kNever; }
-  // Lists where that is to be done, and begins the next watch. Whether it listed. The failures are those of resolve.
+  // When go_on is to be called.
+  int64_t due() const { return state_.due_ns(); }
+  // Lists, begins the next watch, or ends one that is silent, whichever is due. Whether it listed. The failures are those of
+  // resolve.
   sdk::Result<bool> go_on();
   // The list is to be asked for anew, at once. A watch that goes on is ended.
   void list_again();
+  // Nothing is to be asked before list_again.
+  void hold();
+  // After go_on has failed with NOT_FOUND: its creation is waited for, as an event.
+  sdk::Status wait_until_there();
 
+  // Of the watch that goes on; 0: there is none.
   uint64_t number() const { return number_; }
-  // It has ended, so. The failure: it cannot be had again, or not now, after several attempts.
+  // It has ended, so. The failure: it cannot be had again, or not soon.
   sdk::Status ended(const sdk::Result<sdk::Response>& response);
 
   // What it has brought since the last call of this has changed the list.
   bool take_changed() { return std::exchange(changed_, false); }
   // Whether the server has streamed.
   bool followed() const { return followed_; }
+  // Before this the server does not want to be asked.
+  int64_t not_before_ns() const { return not_before_ns_; }
 
  private:
   static int32_t take(void* ctx, const char* data, uint64_t size);
+  void note(const Feed::Taken& taken);
+  void end_watch();
   sdk::Status begin();
-  sdk::Status again_after(sdk::Failure failure, int64_t at_least_ns);
-  sdk::Status list_after(const char* why, int64_t pause_ns);
+  sdk::Status end_as(StreamState::End end, sdk::Failure failure, int64_t at_least_ns = 0);
+  void say(const std::string& words) const;
   int64_t now() const { return clock_->monotonic_ns(call_.get()); }
-  int64_t pause(int nth);
 
   const Access& access_;
   const sdk::HttpStreams& streams_;
@@ -57,22 +65,17 @@ class Stream {
   const int64_t silence_ns_;
   sdk::Call& call_;
   const muster_clock_v1* const clock_;
-  std::minstd_rand random_;
+  StreamState state_;
 
   uint64_t number_ = 0;  // of the exchange; 0: there is none
-  int64_t due_ns_ = 0;
-  bool list_ = true;       // before the next watch
-  int64_t listed_ns_ = 0;  // when it was done last
-  int soon_ = 0;           // lists in a row that came soon after one another
-  int failed_ = 0;         // watches in a row that failed and said nothing
   bool followed_ = false;
   bool changed_ = false;
+  int64_t not_before_ns_ = 0;
 
   // Of the watch.
-  bool said_ = false;
-  int64_t began_ns_ = 0, last_ns_ = 0;       // last: when it said something, or began
-  std::optional<const char*> list_because_;  // it is ended for a new list
-  sdk::Status status_;                       // of what it said
+  enum class Stop : uint8_t { kNone, kForgotten, kOutgrown };
+  Stop stop_ = Stop::kNone;  // it is ended for a new list
+  sdk::Status status_;       // of what it said
 };
 
 }  // namespace muster::kubernetes

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/spec/address.h"
+#include "tests/plugin/support/fake_watch.h"
 
 // The opaque error of the interface is ours here.
 struct muster_error {
@@ -73,11 +74,14 @@ void add_detail(muster_error* error, const char* key, const char* value, uint64_
 
 int32_t is_cancelled(const muster_call_v1* call) {
   const Core& core = of(call);
+  if (core.world.watched != nullptr) return core.world.watched->over() ? 1 : 0;
   if (core.world.cancelled_when && core.world.cancelled_when()) return 1;
   return core.world.cancelled_after >= 0 &&
          static_cast<int64_t>(core.answer.requests.size()) >= core.world.cancelled_after;
 }
-void set_progress(const muster_call_v1*, const char*, uint64_t) {}
+void set_progress(const muster_call_v1* call, const char* data, uint64_t size) {
+  if (Watched* watched = of(call).world.watched) watched->tell("progress", text(data, size));
+}
 int32_t add_job(const muster_call_v1* call, const char* job, uint64_t size) {
   Core& core = of(call);
   const std::string name = text(job, size);
@@ -144,7 +148,17 @@ int32_t add_warning(const muster_call_v1* call, const char* data, uint64_t size)
   of(call).answer.warnings.push_back(text(data, size));
   return of(call).push();
 }
-int32_t commit(const muster_call_v1*) { return MUSTER_E_FAILED_PRECONDITION; }
+int32_t commit(const muster_call_v1* call) {
+  Core& core = of(call);
+  if (core.world.watched == nullptr) return MUSTER_E_FAILED_PRECONDITION;
+  core.world.watched->tell("answer", core.answer.cluster());
+  core.answer.jobs.clear();
+  core.answer.tasks.clear();
+  core.answer.missing.clear();
+  core.answer.identities.clear();
+  core.answer.warnings.clear();
+  return MUSTER_OK;
+}
 int32_t add_permission(const muster_call_v1* call, const muster_permission_v1* p) {
   Core& core = of(call);
   CHECK(p->struct_size == sizeof *p);
@@ -210,11 +224,8 @@ int32_t read_file(const muster_call_v1* call, const char* path, uint64_t maximum
   return MUSTER_OK;
 }
 
-int32_t send(const muster_call_v1* call, const muster_http_request_v1* r,
-             muster_http_response_v1* response, muster_error* error) {
-  Core& core = of(call);
+Request request_of(const muster_http_request_v1* r) {
   CHECK(r->struct_size == sizeof *r);
-  CHECK(response->struct_size == sizeof *response);
   const auto optional = [](const char* value) {
     return value ? std::string(value) : std::string();
   };
@@ -235,7 +246,15 @@ int32_t send(const muster_call_v1* call, const muster_http_request_v1* r,
   request.purpose = optional(r->purpose);
   request.timeout_ns = r->timeout_ns;
   request.body = sized(r->body, r->body_size);
-  core.answer.requests.push_back(request);
+  return request;
+}
+
+int32_t send(const muster_call_v1* call, const muster_http_request_v1* r,
+             muster_http_response_v1* response, muster_error* error) {
+  Core& core = of(call);
+  CHECK(response->struct_size == sizeof *response);
+  const Request request = request_of(r);
+  if (core.world.watched == nullptr) core.answer.requests.push_back(request);
   Response served;
   if (core.world.serve) {
     served = core.world.serve(request);
@@ -244,6 +263,7 @@ int32_t send(const muster_call_v1* call, const muster_http_request_v1* r,
     served.message = "connection refused by " + request.url;
   }
   if (core.world.rotate && core.answer.requests.size() == 1) core.world.rotate(core.world);
+  if (core.world.watched != nullptr) core.world.watched->serve(request, served);
   if (served.broken && r->on_body != nullptr)
     r->on_body(r->on_body_ctx, served.body.data(), served.body.size());
   if (served.code != MUSTER_OK)
@@ -285,13 +305,42 @@ void release(const muster_call_v1*, muster_http_response_v1* response) {
   response->struct_size = size;
 }
 
-int64_t monotonic_ns(const muster_call_v1*) {
+int64_t monotonic_ns(const muster_call_v1* call) {
+  if (call != nullptr && of(call).world.watched != nullptr) return of(call).world.watched->now_ns;
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 int64_t realtime_ns(const muster_call_v1* call) { return of(call).world.time_s * 1000000000; }
-int32_t sleep_ns(const muster_call_v1*, int64_t) { return MUSTER_OK; }
+int32_t sleep_ns(const muster_call_v1* call, int64_t duration) {
+  if (Watched* watched = of(call).world.watched) watched->now_ns += duration;
+  return MUSTER_OK;
+}
+
+int32_t begin_stream(const muster_call_v1* call, const muster_http_request_v1* r, uint64_t* number,
+                     muster_error*) {
+  *number = of(call).world.watched->begin(request_of(r), *r);
+  return MUSTER_OK;
+}
+int32_t next_of_streams(const muster_call_v1* call, int64_t timeout_ns, uint64_t* number,
+                        muster_http_response_v1* response, const char** words, muster_error*) {
+  Core& core = of(call);
+  Watched::Next next = core.world.watched->next(timeout_ns);
+  *number = next.ended;
+  if (next.ended == 0 || next.code != MUSTER_OK) {
+    if (words != nullptr) *words = core.keep(next.response.message).c_str();
+    return next.code;
+  }
+  response->status = next.response.status;
+  response->body = core.keep(next.response.body).data();
+  response->body_size = next.response.body.size();
+  core.response_headers = next.response.headers;
+  response->ctx = &core;
+  return MUSTER_OK;
+}
+void end_stream(const muster_call_v1* call, uint64_t number) {
+  of(call).world.watched->end(number);
+}
 
 int32_t has_terminal(const muster_call_v1* call) { return of(call).world.terminal ? 1 : 0; }
 int32_t run(const muster_call_v1* call, const muster_process_request_v1* r,
@@ -341,9 +390,13 @@ const muster_environment_v1 kEnvironment = {sizeof(muster_environment_v1), get_v
                                             get_hostname};
 const muster_http_v1 kHttp = {sizeof(muster_http_v1), send, get_header, release};
 const muster_process_v1 kProcess = {sizeof(muster_process_v1), has_terminal, run};
+const muster_http_streams_v1 kStreams = {sizeof(muster_http_streams_v1), begin_stream,
+                                         next_of_streams, end_stream};
 const muster_clock_v1 kClock = {sizeof(muster_clock_v1), monotonic_ns, realtime_ns, sleep_ns};
 
-const void* get_service(const muster_host_v1*, const char* id) {
+const void* get_service(const muster_host_v1* host, const char* id) {
+  if (std::strcmp(id, MUSTER_HTTP_STREAMS_V1) == 0)
+    return of(host).world.watched != nullptr ? &kStreams : nullptr;
   if (std::strcmp(id, MUSTER_ENVIRONMENT_V1) == 0) return &kEnvironment;
   if (std::strcmp(id, MUSTER_ADDRESS_V1) == 0) return &kAddress;
   if (std::strcmp(id, MUSTER_HTTP_V1) == 0) return &kHttp;
@@ -482,6 +535,30 @@ Answer ask_plan(const std::string& name, const std::string& options, int64_t mem
                   };
                 })
       .at(0);
+}
+
+void ask_watch(const std::string& name, const std::string& options, Watched& watched, World world) {
+  world.watched = &watched;
+  Core core(world);
+  core.call.deadline_ns = MUSTER_NO_DEADLINE;
+  core.call.flags = MUSTER_CALL_LIVE;
+  const muster_plugin_v1* plugin = load(name, &core.host);
+  const auto* table = static_cast<const muster_watch_v1*>(plugin->get_extension(MUSTER_WATCH_V1));
+  REQUIRE(table != nullptr);
+  muster_resolver* resolver = nullptr;
+  muster_error error;
+  REQUIRE(plugin->create(&core.host, options.data(), options.size(), &resolver, &error) ==
+          MUSTER_OK);
+  while (!watched.over()) {
+    error = {};
+    const int32_t code = table->watch(resolver, &core.call, &error);
+    core.kept.clear();
+    CHECK(code == error.code);
+    if (watched.over()) break;
+    CHECK_FALSE(error.message.empty());
+    watched.failed(code, error.message);
+  }
+  plugin->destroy(resolver);
 }
 
 std::vector<Answer> ask_in_turn(const std::string& name, const std::string& options,

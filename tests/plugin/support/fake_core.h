@@ -34,6 +34,7 @@ struct Response {
   int32_t code = MUSTER_OK;
   std::string message;
   bool broken = false;  // the failure came after the body
+  double takes_s = 0;   // until it begins to be answered, where a Watched owns the time
 };
 
 // A program as a plugin ran it.
@@ -53,8 +54,11 @@ struct Run {
   std::string message;
 };
 
+struct Watched;  // of fake_watch.h
+
 // The world as the plugin sees it.
 struct World {
+  Watched* watched = nullptr;  // it is a watch, whose time this owns
   std::map<std::string, std::string> variables;
   std::string hostname;                           // empty: it has none
   std::map<std::string, std::string> files;       // by absolute path; "~/" is /home/user/
