@@ -22,7 +22,6 @@ using conf::Node;
 using conf::Problems;
 
 constexpr int64_t kMaximumIndex = 2147483647;  // TensorFlow's ClusterDef has int32
-constexpr int64_t kMaximumCount = 1048576;     // MUSTER_TASKS_MAXIMUM: no answer has more tasks
 
 void read_expect(const Node& map, Config* config, Problems* problems) {
   std::vector<std::string> jobs;
@@ -30,7 +29,7 @@ void read_expect(const Node& map, Config* config, Problems* problems) {
   const Keys counts(map, "'expect'", jobs, problems, "expect.");
   for (const Member& member : map.members) {
     if (member.key.empty()) problems->add(member.key_offset, "the name of a job is empty");
-    const std::optional<int64_t> count = counts.integer(member.key, 0, kMaximumCount);
+    const std::optional<int64_t> count = counts.integer(member.key, 0, kExpectMaximum);
     if (count) config->expect.emplace_back(member.key, *count);
   }
 }

@@ -100,7 +100,10 @@ Result<Config> shorthand_config(const std::string& backend, const std::vector<st
 // "30s", "500ms", "2m", "1h30m". kInvalidArgument quotes the text and shows the form.
 Result<std::chrono::nanoseconds> parse_duration(std::string_view text);
 
-// "worker=16,ps=1".
+// The most tasks that a job can be expected to have: MUSTER_TASKS_MAXIMUM, for no answer has more.
+inline constexpr int64_t kExpectMaximum = 1'048'576;
+
+// "worker=16,ps=1". A count is 0 to kExpectMaximum.
 Result<std::vector<std::pair<std::string, int64_t>>> parse_expect(std::string_view text);
 
 // The JSON Schema of muster.yaml.

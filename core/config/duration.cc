@@ -67,8 +67,10 @@ Result<std::vector<std::pair<std::string, int64_t>>> parse_expect(std::string_vi
     int64_t count = -1;
     const auto [stop, failure] =
         std::from_chars(digits.data(), digits.data() + digits.size(), count);
-    if (failure != std::errc() || stop != digits.data() + digits.size() || count < 0) {
-      return fail(fmt::format("'{}' is not a count", conf::printable(digits)));
+    if (failure != std::errc() || stop != digits.data() + digits.size() || count < 0 ||
+        count > kExpectMaximum) {
+      return fail(
+          fmt::format("'{}' is not a count of 0 to {}", conf::printable(digits), kExpectMaximum));
     }
     for (const auto& known : expect) {
       if (known.first == job)

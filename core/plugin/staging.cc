@@ -329,10 +329,10 @@ Checked Staging::add_missing(std::string_view job_name, int64_t index, std::stri
 Checked Staging::set_expected(std::string_view job_name, int64_t count) {
   StagedJob* job = nullptr;
   if (Checked wrong = find_job(job_name, job)) return wrong;
-  if (count < 0)
+  if (count < 0 || count > MUSTER_TASKS_MAXIMUM)
     return Refusal{"MP-21",
-                   fmt::format("the expected number of tasks of job {} is {}; it is 0 or more",
-                               quote(job_name), count)};
+                   fmt::format("the expected number of tasks of job {} is {}; it is 0 to {}",
+                               quote(job_name), count, MUSTER_TASKS_MAXIMUM)};
   job->expected = count;
   return {};
 }

@@ -49,6 +49,12 @@ MISBEHAVIOURS = [
     ('PUSHES_FIRST=call->set_identity(call,&(muster_identity_v1){sizeof(muster_identity_v1),TEXT("worker"),99,TEXT(""),TEXT("so")})',
      "sink.answer", "MP-20", "99"),
     ('PUSHES_FIRST=call->set_expected(call,TEXT("worker"),-1)', "sink.answer", "MP-21", "-1"),
+    (
+        'PUSHES_FIRST=call->set_expected(call,TEXT("worker"),1048577)',
+        "sink.answer",
+        "MP-21",
+        "1048577",
+    ),
     ("OK_WITH_ERROR", "sink.answer", "MP-10", "half of it"),
     ("OK_AFTER_REFUSAL", "sink.refusal", "MP-10", "returned OK"),
     ("GOES_ON_AFTER_REFUSAL", "sink.refusal", "MP-10", "more were pushed"),

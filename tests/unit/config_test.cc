@@ -181,6 +181,10 @@ TEST_CASE("what to expect is a list of jobs and counts") {
     CAPTURE(text);
     CHECK_FALSE(parse_expect(text).ok());
   }
+  CHECK(parse_expect("worker=1048576").ok());
+  CHECK(parse_expect("worker=1048577").error().message ==
+        "'worker=1048577' does not say what to expect: '1048577' is not a count of 0 to 1048576; "
+        "write 'worker=16,ps=1'");
 }
 
 TEST_CASE("the nearest known word is near, or there is none") {

@@ -68,7 +68,9 @@ TEST_CASE("each nonsense is refused with its duty and the value") {
             "the reason why task 0 of job 'w' is missing is empty (MP-4)"));
   CHECK(has(complaint([](Pushes& p) { return p.missing("w", -7, "", "x"); }), "has index -7"));
   CHECK(has(complaint([](Pushes& p) { return p.expected("w", -1); }),
-            "the expected number of tasks of job 'w' is -1; it is 0 or more (MP-21)"));
+            "the expected number of tasks of job 'w' is -1; it is 0 to 1048576 (MP-21)"));
+  CHECK(has(complaint([](Pushes& p) { return p.expected("w", 1'048'577); }),
+            "the expected number of tasks of job 'w' is 1048577; it is 0 to 1048576 (MP-21)"));
   CHECK(has(complaint([](Pushes& p) { return p.identity("w", -1, "", "e"); }),
             "an identity has neither a job with an index nor a name (MP-20)"));
   CHECK(has(complaint([](Pushes& p) { return p.identity("w", 0, "", ""); }),

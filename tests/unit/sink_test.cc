@@ -92,6 +92,11 @@ TEST_CASE(
   CHECK(answer.spec.jobs()[1].tasks[0].attributes.empty());
 }
 
+TEST_CASE("as many tasks may be expected as one call may push") {
+  Pushes push;
+  CHECK(push.expected("worker", 1'048'576) == MUSTER_OK);
+}
+
 TEST_CASE("expected, missing and warnings are told as they were said") {
   Pushes push;
   push.task("worker", 0, "", "a:1");
