@@ -4,32 +4,53 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <new>
 #include <system_error>
 #include <utility>
 
 namespace muster {
+namespace {
+
+// What this thread lets through, so that a thread that it makes begins with the same. Back as it was at the end.
+class FaultsOnly {
+ public:
+  FaultsOnly() {
+    sigset_t blocked;
+    ::sigfillset(&blocked);
+    // A fault of the plugin must reach the launcher's fault handler (Python's faulthandler, say); blocked, it would just kill.
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
+      ::sigdelset(&blocked, fault);
+    ::pthread_sigmask(SIG_SETMASK, &blocked, &before_);
+  }
+  ~FaultsOnly() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  FaultsOnly(const FaultsOnly&) = delete;
+  FaultsOnly& operator=(const FaultsOnly&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+Error no_thread(const std::string& name, const char* why) {
+  return Error{
+      Code::kResourceExhausted,
+      fmt::format("the system gives no thread for '{}': {}", name, why),
+      {{"hint", "raise the limit of processes (ulimit -u) or that of the container (pids.max)"}}};
+}
+
+}  // namespace
 
 Result<std::thread> start_thread(const std::string& name, std::function<void()> body) {
-  sigset_t blocked, before;
-  ::sigfillset(&blocked);
-  // A fault of the plugin must reach the launcher's fault handler (Python's faulthandler, say); blocked, it would just kill.
-  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
-    ::sigdelset(&blocked, fault);
-  // The new thread starts with the mask of its maker.
-  ::pthread_sigmask(SIG_SETMASK, &blocked, &before);
-  Result<std::thread> started = std::thread();
+  const FaultsOnly inherited;
   try {
+    const std::string shown = ("muster:" + name).substr(0, 15);
     std::thread thread(std::move(body));
-    ::pthread_setname_np(thread.native_handle(), ("muster:" + name).substr(0, 15).c_str());
-    started = std::move(thread);
+    ::pthread_setname_np(thread.native_handle(), shown.c_str());
+    return Result<std::thread>(std::move(thread));
   } catch (const std::system_error& error) {
-    started = Error{
-        Code::kResourceExhausted,
-        fmt::format("the system gives no thread to run plugin '{}' on: {}", name, error.what()),
-        {}};
+    return no_thread(name, error.what());
+  } catch (const std::bad_alloc&) {
+    return no_thread(name, "out of memory");
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return started;
 }
 
 }  // namespace muster

@@ -89,6 +89,7 @@ struct Running {
   std::shared_ptr<Turns> turns;
   std::shared_ptr<SinkCall> call;
   PluginFunction function;
+  Error no_memory;  // made beforehand: there may be none for it when it is needed
   std::optional<Result<BackendAnswer>> answer;  // under turns->mutex
 };
 
@@ -103,25 +104,41 @@ void leave(const std::shared_ptr<Turns>& turns, std::shared_ptr<Instance> instan
   turns->changed.notify_all();
 }
 
-// The body of the thread of one call.
-void run_call(const std::shared_ptr<Running>& running) {
-  SinkCall& call = *running->call;
-  Instance& instance = *running->instance;
+// One thread's being counted as inside, until it is passed on to the thread that will leave.
+class Entered {
+ public:
+  explicit Entered(std::shared_ptr<Turns> turns) : turns_(std::move(turns)) {}
+  ~Entered() {
+    if (turns_ != nullptr) leave(turns_, nullptr);
+  }
+  Entered(const Entered&) = delete;
+  Entered& operator=(const Entered&) = delete;
+  void pass_on() { turns_.reset(); }
+
+ private:
+  std::shared_ptr<Turns> turns_;
+};
+
+Result<BackendAnswer> ask_plugin(Running& running) {
+  SinkCall& call = *running.call;
   call.begin();
   muster_error error;
   int32_t code = MUSTER_E_INTERNAL;
-  const auto thrown =
-      catch_exception([&] { code = running->function(instance.resolver(), call.table(), &error); });
+  const auto thrown = catch_exception(
+      [&] { code = running.function(running.instance->resolver(), call.table(), &error); });
   call.end_streams();
+  return thrown ? Result<BackendAnswer>(call.thrown(*thrown))
+                : call.finish(code, std::move(error.error));
+}
+
+// The body of the thread of one call. What is thrown here is thrown by the core, where memory ends.
+void run_call(const std::shared_ptr<Running>& running) {
   std::optional<Result<BackendAnswer>> answer;
   try {
-    answer.emplace(thrown ? Result<BackendAnswer>(call.thrown(*thrown))
-                          : call.finish(code, std::move(error.error)));
-  } catch (const std::exception& exception) {
-    answer.emplace(Error{Code::kResourceExhausted,
-                         fmt::format("the answer of plugin '{}' ({}) cannot be kept: {}",
-                                     instance.name(), instance.path(), exception.what()),
-                         {}});
+    answer.emplace(ask_plugin(*running));
+  } catch (...) {
+    running->call->end_streams();
+    answer.emplace(std::move(running->no_memory));
   }
   {
     const std::lock_guard lock(running->turns->mutex);
@@ -230,7 +247,7 @@ class PluginBackend : public Backend {
                    const CancelToken& cancel);
   Error stuck(int64_t now_ns) const;
   Error give_up(const SinkCall& call, bool cancelled) const;
-  std::thread interrupt() const;
+  Result<std::thread> interrupt() const;
 
   std::shared_ptr<Instance> instance_;
   std::shared_ptr<Turns> turns_;
@@ -279,13 +296,14 @@ Status PluginBackend::take_turn(const std::shared_ptr<SinkCall>& call, int64_t d
 }
 
 // On a thread of its own: nothing says that interrupt returns.
-std::thread PluginBackend::interrupt() const {
-  if (!instance_->library().can_interrupt()) return {};
+Result<std::thread> PluginBackend::interrupt() const {
+  if (!instance_->library().can_interrupt()) return std::thread();
   {
     const std::lock_guard lock(turns_->mutex);
-    if (turns_->inside == 0) return {};  // it has returned by itself meanwhile
+    if (turns_->inside == 0) return std::thread();  // it has returned by itself meanwhile
     ++turns_->inside;
   }
+  Entered entered(turns_);
   const auto body = [instance = instance_, turns = turns_]() mutable {
     const auto thrown = catch_exception([&] { instance->table().interrupt(instance->resolver()); });
     if (thrown) {
@@ -297,19 +315,8 @@ std::thread PluginBackend::interrupt() const {
     leave(turns, std::move(instance));
   };
   Result<std::thread> started = start_thread("interrupt", body);
-  if (started) return std::move(*started);
-  leave(turns_, nullptr);  // then it has to see the deadline by itself
-  return {};
-}
-
-// A thread that is out of the plugin is waited for, so that no code of ours runs when the launcher goes on; one that is not is left alone.
-void settle(std::thread& thread, bool out) {
-  if (!thread.joinable()) return;
-  if (out) {
-    thread.join();
-  } else {
-    thread.detach();
-  }
+  if (started) entered.pass_on();
+  return started;
 }
 
 Error PluginBackend::give_up(const SinkCall& call, bool cancelled) const {
@@ -326,19 +333,26 @@ Error PluginBackend::give_up(const SinkCall& call, bool cancelled) const {
 BackendOutcome PluginBackend::run(const std::shared_ptr<SinkCall>& call, PluginFunction function,
                                   const CancelToken& cancel, const CancelToken& own) {
   const int64_t deadline_ns = call->deadline_ns();
+  const auto running = std::make_shared<Running>(
+      Running{instance_, turns_, call, std::move(function),
+              error(Code::kResourceExhausted, "",
+                    fmt::format("out of memory while plugin '{}' ({}) was asked", instance_->name(),
+                                instance_->path())),
+              std::nullopt});
   if (Status turn = take_turn(call, deadline_ns, cancel); !turn)
     return {std::move(turn).error(), {}};
-
-  const auto running = std::make_shared<Running>(
-      Running{instance_, turns_, call, std::move(function), std::nullopt});
-  Result<std::thread> runner = start_thread(instance_->name(), [running] { run_call(running); });
-  if (!runner) {
-    leave(turns_, nullptr);
-    return {
-        std::move(runner).error().with("plugin", instance_->name()).with("path", instance_->path()),
-        {}};
-  }
-  std::thread interrupter;
+  Entered entered(turns_);
+  Result<std::thread> started = start_thread(instance_->name(), [running] { run_call(running); });
+  if (!started)
+    return {std::move(started)
+                .error()
+                .with("plugin", instance_->name())
+                .with("path", instance_->path()),
+            {}};
+  entered.pass_on();
+  // One that is out of the plugin is waited for, so that no code of ours runs when the launcher goes on; one that is not is
+  // let go.
+  LetGo runner(*std::move(started)), interrupter;
 
   std::unique_lock lock(turns_->mutex);
   std::optional<int64_t> ended_ns;  // when the plugin was told to stop
@@ -351,7 +365,9 @@ BackendOutcome PluginBackend::run(const std::shared_ptr<SinkCall>& call, PluginF
       if (cancelled || now >= deadline_ns) {
         ended_ns = cancelled ? now : std::max(deadline_ns, now - kGrace_ns / 2);
         lock.unlock();
-        interrupter = interrupt();
+        // Without a thread for that it has to see the deadline by itself.
+        if (Result<std::thread> interrupting = interrupt(); interrupting)
+          interrupter = *std::move(interrupting);
         lock.lock();
         continue;
       }
@@ -366,8 +382,8 @@ BackendOutcome PluginBackend::run(const std::shared_ptr<SinkCall>& call, PluginF
   const bool answered = running->answer.has_value();
   if (!out) turns_->stuck_since_ns = *ended_ns;  // the call, or its interrupt alone
   lock.unlock();
-  settle(*runner, answered);
-  settle(interrupter, out);
+  if (answered) runner.join();
+  if (out) interrupter.join();
   if (!answered) {
     own.cancel();
     Error gone = give_up(*call, cancelled);
