@@ -167,7 +167,7 @@ sdk::Result<Listed<T>> Api::list(Question ask, const Read& read) {
 
 sdk::Result<Listed<Node>> Api::nodes(const std::string& zone) {
   Question ask = question(place_.version, zone, "nodes",
-                          list_query("nodes", node_fields(place_.version)), "the TPUs");
+                          list_query("nodes", node_fields(place_.version)), "TPUs");
   ask.permission = "tpu.nodes.list";
   return list<Node>(
       std::move(ask), [](std::string_view body, Listed<Node>& out) -> sdk::Result<std::string> {
@@ -181,9 +181,9 @@ sdk::Result<Listed<Node>> Api::nodes(const std::string& zone) {
 }
 
 sdk::Result<Listed<Queued>> Api::all_queued(const std::string& zone) {
-  Question ask = question(queued_version(place_.version), zone, "queuedResources",
-                          list_query("queuedResources", queued_fields(place_.version)),
-                          "the queued resources");
+  Question ask =
+      question(queued_version(place_.version), zone, "queuedResources",
+               list_query("queuedResources", queued_fields(place_.version)), "queued resources");
   ask.permission = "tpu.queuedResources.list";
   return list<Queued>(
       std::move(ask), [](std::string_view body, Listed<Queued>& out) -> sdk::Result<std::string> {

@@ -122,7 +122,7 @@ class Groups(unittest.TestCase):
         with world(group(1) + f"    - {{name: empty, zone: {ZONE}}}\n") as sim:
             run = ask(sim, "instance_group=nope")
             self.assertEqual(run.code, 11, run)
-            self.assertIn("there is no instance group 'nope' in 'zones/europe-west9-b' of project 'orchard'", run.all)
+            self.assertIn("the API knows no instance group 'nope' in 'zones/europe-west9-b' of project 'orchard'", run.all)
             self.assertIn("gcloud compute instance-groups list --project orchard", run.all)
             run = ask(sim, "instance_group=empty")
             self.assertEqual(run.code, 11, run)

@@ -67,7 +67,7 @@ class Together(unittest.TestCase):
         with world(faults((LIST, "status: 403, message: no")) + group(1)) as sim:
             run = ask(sim, "instance_group=nope")
             self.assertEqual(run.code, 11, run)
-            self.assertIn("there is no instance group 'nope'", run.all)
+            self.assertIn("the API knows no instance group 'nope'", run.all)
 
 
 class Then(unittest.TestCase):

@@ -51,6 +51,13 @@ class Refusals(unittest.TestCase):
         self.assertIn(codes[3], (14, 15))
 
 
+    def test_a_list_that_is_not_there_is_told_in_words(self):
+        with world(fault(LIST, 'status: 404, message: "no such project"') + tpu()) as sim:
+            run = ask(sim, "zone=")
+            self.assertEqual(run.code, 11, run)
+            self.assertIn("the API knows no TPUs in all zones of project 'orchard': 'no such project'", run.all)
+
+
 class Outages(unittest.TestCase):
     def test_503_and_cuts_are_tried_again(self):
         for match, options in ((NODE, []), (LIST, ["zone="])):

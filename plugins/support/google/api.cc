@@ -165,7 +165,8 @@ class Asker {
         break;
       case 403: out = forbidden(said, words); break;
       case 404:
-        out = told(MUSTER_E_NOT_FOUND, fmt::format("there is no {}: {}", question_.what, words));
+        out =
+            told(MUSTER_E_NOT_FOUND, fmt::format("the API knows no {}: {}", question_.what, words));
         if (!question_.option.empty()) out.details.emplace_back("option", question_.option);
         out.details.emplace_back("hint", question_.look);
         break;
