@@ -1,6 +1,7 @@
 // One function a format; render() of format.h chooses among them. All texts end with a line feed.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "core/format/emit.h"
@@ -22,6 +23,11 @@ std::string render_names(const Snapshot& snapshot);
 // kInvalidArgument: only one of the two is known. kNotFound: no such task, and it is no evaluator, which may stand
 // outside of the cluster. An identity that is not known at all is fine.
 Result<Identity> speaking_task(const Snapshot& snapshot, const FormatOptions& options);
+
+// What the source says master() is, where nobody names a task: with the scheme that is asked for, by `rpc_layer` or by the user's
+// own rpc_layer. nullopt: it says nothing, or not of the task that the user names.
+std::optional<std::string> source_master(const Snapshot& snapshot,
+                                         const std::optional<std::string>& rpc_layer);
 
 // The answer's "sources" list.
 void emit_sources(Emitter& out, const std::vector<SourceRecord>& sources);

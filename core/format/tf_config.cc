@@ -132,8 +132,8 @@ Result<std::string> render_tf_config(const Snapshot& snapshot, const FormatOptio
   append_member(out, "environment", snapshot.environment);
   // TensorFlow's master() says session_master whatever it is asked, so it stands only where this process's source says so.
   const bool as_itself = !options.task_type && !options.task_id;
-  if (snapshot.has_own_master && as_itself)
-    append_member(out, "session_master", snapshot.own_master);
+  if (const auto said = source_master(snapshot, options.rpc_layer); said && as_itself)
+    append_member(out, "session_master", *said);
   out += "}\n";
   return out;
 }

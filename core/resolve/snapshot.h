@@ -69,10 +69,19 @@ struct SourceRecord {
   }
 };
 
+// Who says which task this process is.
+enum class TaskSaidBy {
+  kEvidence,  // the source, or nobody
+  kConfig,    // `task:` in the config
+  kSetting,   // --task-type and --task-id, or their variables
+};
+
 struct Snapshot {
   ClusterSpec spec;
   Identity identity;
+  TaskSaidBy task_said_by = TaskSaidBy::kEvidence;
   std::string rpc_layer;
+  bool rpc_layer_said = false;  // by the config or a setting, not by the source
   std::string environment;
   std::string own_master;  // what the source says master() is (session_master); "" when it does not
   bool has_own_master = false;
@@ -100,7 +109,9 @@ using SnapshotPtr = std::shared_ptr<const Snapshot>;
 std::map<std::string, int64_t> accelerators_of(const Attributes& task, const Attributes& cluster);
 
 // TensorFlow's master(task_type, task_id, rpc_layer). nullopt: not given. With both given: that task's address with its scheme;
-// with neither: the source's own master, else this process's task, else ""; with one only: the other comes from the identity.
+// with one only: the other comes from the identity. With neither: the source's own master, unless a setting names this process's
+// task; else the source's default (the attribute "master.default"), unless the config names the task; else this process's task,
+// else "". A scheme that the user asks for takes the place of that of a source's master.
 // An empty rpc_layer means none (mends BASE-5). kNotFound names the task that is not there.
 Result<std::string> master(const Snapshot& snapshot, std::optional<std::string> task_type,
                            std::optional<int64_t> task_id, std::optional<std::string> rpc_layer);

@@ -68,7 +68,7 @@ void push_cluster(const Answer& answer, const Options& options, sdk::Call& call)
                                                       : with_port(leader.host, kMegascalePort));
   }
   if (answer.master)
-    call.set_attribute(MUSTER_ATTRIBUTE_MASTER,
+    call.set_attribute("master.default",
                        (options.rpc_layer.empty() ? "" : options.rpc_layer + "://") +
                            (leader.port == 0 ? leader.host : with_port(leader.host, leader.port)));
 }

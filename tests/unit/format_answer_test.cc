@@ -195,17 +195,64 @@ TEST_CASE("master() is what TensorFlow's is, with its quirks mended") {
   CHECK(of({}, 0).error().code == Code::kInvalidArgument);
 
   answer.has_own_master = true;
-  for (const char* own : {"", "local", "grpc://10.0.0.9:1"}) {
+  for (const char* own : {"", "local", "uptc://a/b"}) {
     answer.own_master = own;
     CHECK(*of({}, {}) == own);
-    CHECK(*of({}, {}, "http") ==
-          own);  // SIMPLE-1, SIMPLE-3: no scheme on nothing, none on a scheme
+    CHECK(*of({}, {}, "http") == own);  // SIMPLE-1: no scheme on nothing
   }
+  answer.own_master = "grpc://10.0.0.9:1";
+  CHECK(*of({}, {}) == "grpc://10.0.0.9:1");
+  CHECK(*of({}, {}, "http") == "http://10.0.0.9:1");  // SIMPLE-3: not a second one
+  CHECK(*of({}, {}, "") == "10.0.0.9:1");
   answer.own_master = "10.0.0.9:1";
   CHECK(*of({}, {}) == "10.0.0.9:1");
   CHECK(*of({}, {}, "http") == "http://10.0.0.9:1");
   CHECK(*of("worker", 1) ==
         "grpc://10.0.0.2:8470");  // TFCONFIG-7: a task that is asked for is answered
+}
+
+TEST_CASE("a task that a setting names is answered by its address, whatever the source's master") {
+  Snapshot answer = small_answer();
+  answer.has_own_master = true;
+  answer.own_master = "grpc://10.0.0.9:1";
+  const auto own = [&] { return *master(answer, std::nullopt, std::nullopt, std::nullopt); };
+  answer.task_said_by = TaskSaidBy::kConfig;
+  CHECK(own() == "grpc://10.0.0.9:1");  // as TensorFlow: session_master stands over the task
+  answer.task_said_by = TaskSaidBy::kSetting;
+  CHECK(own() == "grpc://10.0.0.2:8470");
+  CHECK_FALSE(has(show(answer, "tf_config"), "session_master"));
+}
+
+TEST_CASE("a source's default master is for a process of which nobody says which task it is") {
+  Snapshot answer = small_answer();
+  answer.attributes = {{"master.default", "grpc://10.0.0.1:8470"}};
+  const auto own = [&] { return *master(answer, std::nullopt, std::nullopt, std::nullopt); };
+  CHECK(own() == "grpc://10.0.0.1:8470");  // the evidence says worker 1
+  CHECK(has(show(answer, "tf_config"), R"("session_master": "grpc://10.0.0.1:8470")"));
+  for (const TaskSaidBy by : {TaskSaidBy::kConfig, TaskSaidBy::kSetting}) {
+    answer.task_said_by = by;
+    CHECK(own() == "grpc://10.0.0.2:8470");
+    CHECK_FALSE(has(show(answer, "tf_config"), "session_master"));
+  }
+}
+
+TEST_CASE("the rpc_layer that the user says is that of a source's master too") {
+  Snapshot answer = small_answer();
+  answer.rpc_layer = "http";
+  answer.has_own_master = true;
+  const auto own = [&](const char* said) {
+    answer.own_master = said;
+    return *master(answer, std::nullopt, std::nullopt, std::nullopt);
+  };
+  CHECK(own("grpc://[fd00::9]:1") == "grpc://[fd00::9]:1");  // only the source says http
+  answer.rpc_layer_said = true;
+  CHECK(own("grpc://[fd00::9]:1") == "http://[fd00::9]:1");
+  CHECK(own("10.0.0.9:1") == "http://10.0.0.9:1");
+  CHECK(own("") == "");
+  CHECK(own("local") == "local");
+  answer.rpc_layer = "";
+  CHECK(own("grpc://10.0.0.9:1") == "10.0.0.9:1");
+  CHECK(has(show(answer, "tf_config"), R"("session_master": "10.0.0.9:1")"));
 }
 
 TEST_CASE("a cluster_def is text or bytes, as it is named") {
