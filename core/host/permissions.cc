@@ -19,6 +19,15 @@ std::string needs_json(const std::vector<ResolverNeeds>& all) {
     put(out, "backend", one.backend);
     out.key("known");
     out.boolean(one.needs.has_value());
+    if (one.error) {
+      put(out, "code", code_name(one.error->code));
+      put(out, "error", one.error->message);
+      out.key("hints");
+      out.begin_list();
+      for (const Detail& detail : one.error->details)
+        if (detail.key == "hint") out.text(detail.value);
+      out.end_list();
+    }
     if (one.needs) {
       out.key("permissions");
       out.begin_list();

@@ -56,6 +56,15 @@ std::string plan_json(const std::vector<ResolverPlan>& all, int64_t members) {
     put(out, "backend", one.backend);
     out.key("known");
     out.boolean(one.plan.has_value());
+    if (one.error) {
+      put(out, "code", code_name(one.error->code));
+      put(out, "error", one.error->message);
+      out.key("hints");
+      out.begin_list();
+      for (const Detail& detail : one.error->details)
+        if (detail.key == "hint") out.text(detail.value);
+      out.end_list();
+    }
     if (one.plan) {
       out.key("requests");
       out.begin_list();

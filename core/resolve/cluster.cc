@@ -339,6 +339,18 @@ std::variant<SnapshotPtr, ResolveFailure> Cluster::resolve(std::shared_ptr<Sessi
   return std::make_shared<const Snapshot>(std::move(*snapshot));
 }
 
+// What some resolvers told, with the errors of the others. Where all failed, or somebody cancelled, the first error is all there is
+// to tell.
+template <typename Told>
+static Result<std::vector<Told>> told_by_some(std::vector<Told> all, const CancelToken& cancel) {
+  const auto failed = [](const Told& one) { return one.error.has_value(); };
+  const auto first = std::find_if(all.begin(), all.end(), failed);
+  if (first == all.end()) return all;
+  if (cancel.cancelled() || std::all_of(all.begin(), all.end(), failed))
+    return *std::move(first->error);
+  return all;
+}
+
 Result<std::vector<ResolverNeeds>> Cluster::needs(const std::shared_ptr<Session>& session,
                                                   const CancelToken& cancel,
                                                   const NeedsRequest& request) const {
@@ -347,13 +359,16 @@ Result<std::vector<ResolverNeeds>> Cluster::needs(const std::shared_ptr<Session>
   add_leaves(state_->root, leaves);
   std::vector<ResolverNeeds> all;
   for (const Node* leaf : leaves) {
-    all.push_back({leaf->config->path, leaf->config->backend, std::nullopt});
+    all.push_back({leaf->config->path, leaf->config->backend});
     if (!leaf->backend->can_say_needs()) continue;
     auto needs = leaf->backend->needs(session, deadline_ns, cancel, request);
-    if (!needs) return placed(state_->config, *leaf->config, std::move(needs).error());
-    all.back().needs = *std::move(needs);
+    if (needs)
+      all.back().needs = *std::move(needs);
+    else
+      all.back().error = placed(state_->config, *leaf->config, std::move(needs).error());
+    if (cancel.cancelled()) break;
   }
-  return all;
+  return told_by_some(std::move(all), cancel);
 }
 
 Result<std::vector<ResolverPlan>> Cluster::plan(const std::shared_ptr<Session>& session,
@@ -363,13 +378,16 @@ Result<std::vector<ResolverPlan>> Cluster::plan(const std::shared_ptr<Session>& 
   add_leaves(state_->root, leaves);
   std::vector<ResolverPlan> all;
   for (const Node* leaf : leaves) {
-    all.push_back({leaf->config->path, leaf->config->backend, std::nullopt});
+    all.push_back({leaf->config->path, leaf->config->backend});
     if (!leaf->backend->can_plan()) continue;
     auto plan = leaf->backend->plan(session, deadline_ns, cancel, members);
-    if (!plan) return placed(state_->config, *leaf->config, std::move(plan).error());
-    all.back().plan = *std::move(plan);
+    if (plan)
+      all.back().plan = *std::move(plan);
+    else
+      all.back().error = placed(state_->config, *leaf->config, std::move(plan).error());
+    if (cancel.cancelled()) break;
   }
-  return all;
+  return told_by_some(std::move(all), cancel);
 }
 
 const Config& Cluster::config() const { return state_->config; }

@@ -23,18 +23,20 @@ struct ResolveFailure {
   std::vector<SourceRecord> sources;
 };
 
-// What one resolver needs to be allowed to do; nothing: its backend does not say.
+// What one resolver needs to be allowed to do, or why it cannot find that out; neither: its backend does not say.
 struct ResolverNeeds {
   std::string path;
   std::string backend;
-  std::optional<Needs> needs;
+  std::optional<Needs> needs = std::nullopt;
+  std::optional<Error> error = std::nullopt;
 };
 
-// How many requests one resolver makes; nothing: its backend does not say.
+// How many requests one resolver makes, or why it cannot find that out; neither: its backend does not say.
 struct ResolverPlan {
   std::string path;
   std::string backend;
-  std::optional<RequestPlan> plan;
+  std::optional<RequestPlan> plan = std::nullopt;
+  std::optional<Error> error = std::nullopt;
 };
 
 // Makes a backend of a leaf: core/host gives one that finds and loads the plugin; tests give their own.
@@ -49,8 +51,9 @@ class Cluster {
   std::variant<SnapshotPtr, ResolveFailure> resolve(std::shared_ptr<Session> session,
                                                     const CancelToken& cancel);
 
-  // What each backend of the tree needs to be allowed to do, in the order of the config, by config().timeout. The first that
-  // cannot find out ends it; one that has no way to say (can_say_needs) is told without.
+  // What each backend of the tree needs to be allowed to do, in the order of the config, by config().timeout. One that has no way
+  // to say (can_say_needs), or that fails, is told without; a cancel, or that none could find out, ends it with the first
+  // error.
   Result<std::vector<ResolverNeeds>> needs(const std::shared_ptr<Session>& session,
                                            const CancelToken& cancel,
                                            const NeedsRequest& request) const;

@@ -55,6 +55,24 @@ class Permissions(World):
         self.assertIn("# cluster.chain[1] (bad): this backend does not say what it needs\n", run.stdout)
         self.assertIn("kind: RoleBinding", run.stdout)
 
+    def test_of_a_chain_one_that_cannot_find_out_is_named_and_the_others_are_told(self):
+        path = self.file("m.yaml", "cluster:\n  chain:\n    - {backend: kubernetes, options: {job: train}}\n"
+                                   "    - {backend: kubernetes, options: {service: ps, namespace: other}}\n")
+        nowhere = {"KUBECONFIG": "/not/there"}
+        run = self.muster("permissions", "-f", path, "--principal", "t", status=10, env=nowhere)
+        self.assertIn("cluster.chain[0] (kubernetes): it cannot be found out what this needs: ", run.stderr)
+        self.assertIn("the option 'namespace' says where", run.stderr)
+        self.assertIn("# cluster.chain[1] (kubernetes), for the standard input of: kubectl apply -f -", run.stdout)
+        self.assertIn("list-endpointslices", run.stdout)
+        for line in run.stdout.split("# cluster.chain[1]")[0].splitlines():
+            self.assertTrue(line.startswith("#"), line)
+        first, second = json.loads(self.muster("permissions", "-f", path, "--principal", "t", "--json", status=10,
+                                               env=nowhere).stdout)
+        self.assertEqual((first["known"], second["known"]), (False, True))
+        self.assertIn("there is no kubeconfig", first["error"])
+        self.assertIn("the option 'namespace' says where", "".join(first["hints"]))
+        self.assertNotIn("error", second)
+
     def test_a_wrong_principal_is_status_12_and_prints_nothing(self):
         run = self.muster("permissions", "--backend", "kubernetes", "-O", "namespace=ml", "--principal", "a b", status=12)
         self.assertEqual(run.stdout, "")

@@ -15,13 +15,30 @@ std::string_view text_of(const rapidjson::Value& object, const char* key) {
   return {value.GetString(), value.GetStringLength()};
 }
 
+// Why it is not known what a resolver needs.
+std::string why_unknown(const rapidjson::Value& resolver) {
+  if (!resolver.HasMember("error")) return "this backend does not say what it needs";
+  return fmt::format("it cannot be found out what this needs: {}: {}", text_of(resolver, "code"),
+                     text_of(resolver, "error"));
+}
+
+// In comments a line of its own is one too.
+std::string commented(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    out += c;
+    if (c == '\n') out += "#   ";
+  }
+  return out;
+}
+
 // One text after the other, each under a comment that says whose it is.
 std::string page(const rapidjson::Document& resolvers) {
   std::string out;
   for (const auto& one : resolvers.GetArray()) {
     out += fmt::format("# {} ({})", text_of(one, "path"), text_of(one, "backend"));
     if (!one["known"].GetBool()) {
-      out += ": this backend does not say what it needs\n";
+      out += fmt::format(": {}\n", commented(why_unknown(one)));
     } else if (one["permissions"].Empty()) {
       out += ": needs no permission\n";
     } else {
@@ -46,10 +63,12 @@ int told(const rapidjson::Document& resolvers, const Options& options) {
     const std::string place = fmt::format("{} ({})", text_of(one, "path"), text_of(one, "backend"));
     if (!one["known"].GetBool()) {
       status = kExitIncomplete;
-      say(
-          fmt::format("{}: this backend does not say what it needs: it has no "
-                      "muster.permissions/1",
-                      place));
+      const bool failed = one.HasMember("error");
+      say(fmt::format("{}: {}{}", place, why_unknown(one),
+                      failed ? "" : ": it has no muster.permissions/1"));
+      if (!failed) continue;
+      for (const auto& hint : one["hints"].GetArray())
+        say_hint({hint.GetString(), hint.GetStringLength()});
     } else if (says_nobody(one) && !options.quiet) {
       say(fmt::format("{}: nobody said who is to be allowed", place));
       say_hint("say it with --principal");

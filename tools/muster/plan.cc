@@ -102,6 +102,15 @@ std::string range(int64_t least, int64_t most) {
 std::string resolver_table(const std::vector<Document>& plans, rapidjson::SizeType at) {
   const Value& one = plans[0]["resolvers"][at];
   std::string out = fmt::format("{} ({})", text_of(one, "path"), text_of(one, "backend"));
+  // What fails at one size need not at another, where the deadline came for one.
+  const auto failed = std::find_if(plans.begin(), plans.end(), [at](const Document& plan) {
+    return plan["resolvers"][at].HasMember("error");
+  });
+  if (failed != plans.end()) {
+    const Value& why = (*failed)["resolvers"][at];
+    return out + fmt::format(": it cannot be found out how many requests this makes: {}: {}\n",
+                             text_of(why, "code"), text_of(why, "error"));
+  }
   if (!one["known"].GetBool())
     return out + ": this backend does not say how many requests it makes\n";
   const std::vector<Row> rows = rows_of(
@@ -179,7 +188,18 @@ int plan(const Options& options) {
   const Value& resolvers = plans[0]["resolvers"];
   for (rapidjson::SizeType at = 0; at < resolvers.Size(); ++at) {
     page += resolver_table(plans, at);
-    if (!resolvers[at]["known"].GetBool()) status = kExitIncomplete;
+    for (const Document& plan : plans) {
+      const Value& one = plan["resolvers"][at];
+      if (one["known"].GetBool()) continue;
+      status = kExitIncomplete;
+      if (!one.HasMember("error")) continue;
+      say(fmt::format("{} ({}): it cannot be found out how many requests this makes: {}: {}",
+                      text_of(one, "path"), text_of(one, "backend"), text_of(one, "code"),
+                      text_of(one, "error")));
+      for (const Value& hint : one["hints"].GetArray())
+        say_hint({hint.GetString(), hint.GetStringLength()});
+      break;
+    }
   }
   if (!print(options.json ? list + "]\n" : page + quota_table(plans))) return 1;
   return status;
