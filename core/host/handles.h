@@ -85,7 +85,7 @@ struct muster_cluster {
   std::string record;                       // path, or ""
   std::shared_ptr<muster::Session> replay;  // null, or what each resolve begins anew
   std::vector<std::string> variables;  // names that the config interpolates: part of a recording
-  int64_t watch_interval_ns = 10'000'000'000;
+  int64_t watch_interval_ns = 0;
   std::shared_ptr<std::atomic<uint64_t>> cancel_epoch = std::make_shared<std::atomic<uint64_t>>(0);
   std::atomic<int64_t> running{0};  // resolves under way
 
@@ -108,7 +108,7 @@ int32_t fail_resolve(ResolveFailure failure, muster_error** out);
 // A text for a getter, with a NUL behind it: its data and, where asked for, its size.
 const char* give(std::string_view text, size_t* size);
 
-// What muster_open and muster_config_check share: the config, read and checked, with the plugins that it names found but not loaded.
+// The config, read and checked, with the plugins that it names found but not loaded.
 struct OpenedConfig {
   Config config;
   std::map<PluginUse, FoundPlugin> plugins;

@@ -15,6 +15,8 @@
 namespace muster {
 namespace {
 
+constexpr int64_t kWatchInterval_ns = 10'000'000'000;
+
 std::optional<std::string> process_variable(const std::string& name) {
   const char* value = std::getenv(name.c_str());
   if (value == nullptr) return std::nullopt;
@@ -89,7 +91,7 @@ size_t leaf_count(const ResolverConfig& resolver) {
 // Who set one of these would wonder why it does not count.
 void log_ignored(const PluginSearch& search, const Log& log, const Secrets& secrets) {
   for (const SearchPlace& place : search.places) {
-    if (!place.note.starts_with("ignored")) continue;
+    if (!place.ignored) continue;
     log.write(MUSTER_LOG_INFO,
               fmt::format("plugins: {}{}: {}", place.origin,
                           place.directory.empty() ? "" : " '" + place.directory + "'", place.note),
@@ -97,20 +99,20 @@ void log_ignored(const PluginSearch& search, const Log& log, const Secrets& secr
   }
 }
 
-Status set_watch_interval(const muster_settings& settings, muster_cluster& cluster) {
+// How long a watch waits before it asks again.
+Result<int64_t> watch_interval_setting(const muster_settings& settings) {
   const auto [text, origin] = settings.find_with_origin("watch_interval");
-  if (text == nullptr) return {};
+  if (text == nullptr) return kWatchInterval_ns;
   auto interval = parse_duration(*text);
   if (!interval) return wrong_setting(origin, interval.error());
-  cluster.watch_interval_ns = interval->count();
-  return {};
+  return interval->count();
 }
 
 // A config's ${VAR} is part of what was asked of the world: a replay answers it from the recording.
-EnvironmentLookup environment_of(const muster_cluster& cluster) {
-  if (cluster.replay == nullptr) return EnvironmentLookup(process_variable);
+EnvironmentLookup environment_of(const std::shared_ptr<Session>& replay) {
+  if (replay == nullptr) return EnvironmentLookup(process_variable);
   return EnvironmentLookup(
-      [session = cluster.replay](const std::string& name) { return session->variable("", name); });
+      [session = replay](const std::string& name) { return session->variable("", name); });
 }
 
 // Where the resolvers run that do not say; nothing: by the policy.
@@ -148,41 +150,70 @@ Result<std::shared_ptr<const PluginLibrary>> open_plugin(const FoundPlugin& foun
   return isolate_plugin(found, std::move(setting));
 }
 
-Result<std::unique_ptr<muster_cluster>> open_cluster(const muster_settings& settings) {
-  auto cluster = std::make_unique<muster_cluster>();
-  cluster->log = log_of(settings);
-  cluster->secrets = std::make_shared<Secrets>();
-  if (const std::string* path = settings.find("record")) cluster->record = *path;
+// What all settings say, read and checked, and the config that they name with its plugins found but not loaded. There is no other
+// reader of settings, so what muster_config_check calls right, muster_open takes.
+struct Opening {
+  std::shared_ptr<const Log> log;
+  std::shared_ptr<Secrets> secrets = std::make_shared<Secrets>();
+  std::string record;               // path, or ""
+  std::shared_ptr<Session> replay;  // null: the world is asked
+  int64_t watch_interval_ns = 0;
+  std::optional<bool> isolate;  // where the resolvers run that do not say; nothing: by the policy
+  bool trace = false;
+  OpenedConfig config;
+};
+
+Result<Opening> read_settings(const muster_settings& settings) {
+  Opening opening;
+  opening.log = log_of(settings);
+  if (const std::string* path = settings.find("record")) opening.record = *path;
   const std::string* replay = settings.find("replay");
   if (replay != nullptr && replay->empty()) replay = nullptr;
-  if (!cluster->record.empty() && replay != nullptr) {
+  if (!opening.record.empty() && replay != nullptr) {
     return Error{
         Code::kInvalidArgument,
         "record and replay exclude each other: a replay asks nothing that could be recorded",
         {}};
   }
-  if (Status status = set_watch_interval(settings, *cluster); !status)
-    return std::move(status).error();
+  const Result<int64_t> interval = watch_interval_setting(settings);
+  if (!interval) return interval.error();
+  opening.watch_interval_ns = *interval;
+  const Result<std::optional<bool>> isolate = isolate_setting(settings);
+  if (!isolate) return isolate.error();
+  opening.isolate = *isolate;
+  const Result<bool> trace = trace_setting(settings);
+  if (!trace) return trace.error();
+  opening.trace = *trace;
   if (replay != nullptr) {
-    auto session = Session::replay(*replay, cluster->log, cluster->secrets);
+    auto session = Session::replay(*replay, opening.log, opening.secrets);
     if (!session) return std::move(session).error();
-    cluster->replay = std::move(*session);
+    opening.replay = std::move(*session);
   }
-  auto opened = open_config(settings, environment_of(*cluster));
-  if (!opened) return std::move(opened).error();
-  cluster->variables = std::move(opened->variables);
-  add_secrets(opened->config.cluster, *cluster->secrets);
+  auto config = open_config(settings, environment_of(opening.replay));
+  if (!config) return std::move(config).error();
+  opening.config = std::move(*config);
+  add_secrets(opening.config.config.cluster, *opening.secrets);
+  return opening;
+}
 
-  PluginSearch search = search_of(settings, &opened->config);
+Result<std::unique_ptr<muster_cluster>> open_cluster(const muster_settings& settings) {
+  auto opening = read_settings(settings);
+  if (!opening) return std::move(opening).error();
+  auto cluster = std::make_unique<muster_cluster>();
+  cluster->log = opening->log;
+  cluster->secrets = opening->secrets;
+  cluster->record = std::move(opening->record);
+  cluster->replay = std::move(opening->replay);
+  cluster->watch_interval_ns = opening->watch_interval_ns;
+  cluster->variables = std::move(opening->config.variables);
+  const Config& config = opening->config.config;
+
+  PluginSearch search = search_of(settings, &config);
   log_ignored(search, *cluster->log, *cluster->secrets);
   auto http = make_http_library(
       [found_in = std::move(search)] { return find_service_library(found_in, "http"); });
-  const Result<std::optional<bool>> isolate = isolate_setting(settings);
-  if (!isolate) return isolate.error();
-  const Result<bool> trace = trace_setting(settings);
-  if (!trace) return trace.error();
-  cluster->make_backend = [plugins = std::move(opened->plugins), isolate = *isolate, trace = *trace,
-                           log = cluster->log, secrets = cluster->secrets,
+  cluster->make_backend = [plugins = std::move(opening->config.plugins), isolate = opening->isolate,
+                           trace = opening->trace, log = cluster->log, secrets = cluster->secrets,
                            http](const ResolverConfig& leaf) -> Result<std::shared_ptr<Backend>> {
     const FoundPlugin& found = plugins.at({leaf.backend, leaf.command});
     const Isolation decided = trace
@@ -197,7 +228,7 @@ Result<std::unique_ptr<muster_cluster>> open_cluster(const muster_settings& sett
         std::move(*library), leaf, log, secrets, http,
         fmt::format("{}: {}", decided.isolated ? "isolated" : "in process", decided.why));
   };
-  auto made = Cluster::create(opened->config, cluster->make_backend);
+  auto made = Cluster::create(config, cluster->make_backend);
   if (!made) return std::move(made).error();
   cluster->cluster = std::move(*made);
   return cluster;
@@ -319,13 +350,14 @@ int32_t muster_config_check(const muster_settings* settings, muster_text** repor
       return muster::fail(
           {muster::Code::kInvalidArgument, "muster_config_check: settings must not be NULL", {}},
           error);
-    auto opened = muster::open_config(muster_settings(*settings), muster::process_variable);
-    if (!opened) return muster::fail_open(std::move(opened).error(), error);
+    const auto opening = muster::read_settings(muster_settings(*settings));
+    if (!opening) return muster::fail_open(opening.error(), error);
     if (report == nullptr) return 0;
-    const size_t leaves = muster::leaf_count(opened->config.cluster);
-    std::string text = fmt::format("{}: right; {} resolver{}", opened->config.name, leaves,
-                                   leaves == 1 ? "" : "s");
-    for (const auto& [use, plugin] : opened->plugins) {
+    const muster::Config& config = opening->config.config;
+    const size_t leaves = muster::leaf_count(config.cluster);
+    std::string text =
+        fmt::format("{}: right; {} resolver{}", config.name, leaves, leaves == 1 ? "" : "s");
+    for (const auto& [use, plugin] : opening->config.plugins) {
       text += fmt::format("\n  {}: {} {}", use.backend, plugin.path, plugin.descriptor.version);
     }
     *report = new muster_text{text + "\n"};

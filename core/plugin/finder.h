@@ -21,6 +21,7 @@ struct SearchPlace {
       directory;  // absolute; "" when the origin gives none (unset, no home, ignored under AT_SECURE)
   std::string
       note;  // why it is not looked in: "unset", "does not exist", "ignored: set-user-ID program", ...; "" when it is
+  bool ignored = false;  // somebody said it, and it does not count
 };
 
 struct FoundPlugin;

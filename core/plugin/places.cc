@@ -34,7 +34,7 @@ void add_given(PluginSearch& search, const char* origin,
   if (directories.empty()) search.places.push_back({origin, "", "none given"});
   for (const std::string& directory : directories) {
     if (directory.empty()) {
-      search.places.push_back({origin, "", "ignored: an empty name"});
+      search.places.push_back({origin, "", "ignored: an empty name", true});
     } else {
       search.places.push_back({origin, absolute(directory), ""});
     }
@@ -49,7 +49,7 @@ void add_environment(PluginSearch& search, const SearchWorld& world) {
     return;
   }
   if (world.secure) {
-    search.places.push_back({kVariable, "", kSecureNote});
+    search.places.push_back({kVariable, "", kSecureNote, true});
     return;
   }
   if (value->empty()) {
@@ -60,9 +60,9 @@ void add_environment(PluginSearch& search, const SearchWorld& world) {
     const size_t end = std::min(value->find(':', start), value->size());
     const std::string element = value->substr(start, end - start);
     if (element.empty()) {
-      search.places.push_back({kVariable, "", "ignored: an empty element"});
+      search.places.push_back({kVariable, "", "ignored: an empty element", true});
     } else if (element[0] != '/') {
-      search.places.push_back({kVariable, element, "ignored: not an absolute path"});
+      search.places.push_back({kVariable, element, "ignored: not an absolute path", true});
     } else {
       search.places.push_back({kVariable, tidy(element), ""});
     }
@@ -73,7 +73,7 @@ void add_environment(PluginSearch& search, const SearchWorld& world) {
 // The XDG base directory rule: a relative XDG_DATA_HOME is ignored.
 void add_user(PluginSearch& search, const SearchWorld& world) {
   if (world.secure) {
-    search.places.push_back({"user", "", kSecureNote});
+    search.places.push_back({"user", "", kSecureNote, true});
     return;
   }
   const std::optional<std::string> data = world.variable("XDG_DATA_HOME");

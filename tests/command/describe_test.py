@@ -32,6 +32,18 @@ class Configs(World):
         self.assertIn("m.yaml:4:", run.stderr)
         self.assertIn("NOT_SET_HERE", run.stderr)
 
+    def test_what_a_check_calls_right_resolve_takes_whatever_the_variables_say(self):
+        path = self.file("m.yaml", STATIC)
+        for variables in ({"MUSTER_ISOLATE": "perhaps"}, {"MUSTER_WATCH_INTERVAL": "often"}, {"MUSTER_TIMEOUT": "soon"},
+                          {"MUSTER_EXPECT": "worker=1048577"}, {"MUSTER_TASK_TYPE": "worker"},
+                          {"MUSTER_TASK_TYPE": "worker", "MUSTER_TASK_ID": "first"}):
+            with self.subTest(**variables):
+                check, resolve = (self.muster(*words, path, status=None, env=variables)
+                                  for words in (("config", "check"), ("resolve", "-f")))
+                self.assertEqual((check.returncode, check.stderr), (resolve.returncode, resolve.stderr))
+                self.assertEqual(check.returncode, 12)
+                self.assertIn(list(variables)[-1], check.stderr)
+
     def test_no_code_of_a_plugin_runs_for_a_check(self):
         path = self.file("m.yaml", STATIC)
         self.assertNotIn("libmuster-static", self.muster("config", "check", path, env={"LD_DEBUG": "libs"}).stderr)

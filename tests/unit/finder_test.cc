@@ -92,6 +92,26 @@ TEST_CASE(
         "installed|/usr/lib/muster/plugins|\n");
 }
 
+TEST_CASE("what somebody said and does not count is marked, whatever the note's words are") {
+  const auto ignored = [](const PluginSearch& search) {
+    std::vector<std::string> notes;
+    for (const SearchPlace& place : search.places)
+      if (place.ignored) notes.push_back(place.origin + "|" + place.note);
+    return notes;
+  };
+  CHECK(ignored(search_places_in(world_of({{"MUSTER_PLUGIN_PATH", "/a/:rel::/b"}}), {"", "/flag"},
+                                 {""}, {})) ==
+        std::vector<std::string>{"--plugin-dir|ignored: an empty name",
+                                 "MUSTER_PLUGIN_PATH|ignored: not an absolute path",
+                                 "MUSTER_PLUGIN_PATH|ignored: an empty element",
+                                 "plugins.search|ignored: an empty name"});
+  const std::string secure = "ignored: this program runs with raised privileges (AT_SECURE)";
+  CHECK(ignored(search_places_in(
+            world_of({{"MUSTER_PLUGIN_PATH", "/a"}, {"HOME", "/home/u"}}, true), {}, {}, {})) ==
+        std::vector<std::string>{"MUSTER_PLUGIN_PATH|" + secure, "user|" + secure});
+  CHECK(ignored(search_places_in(world_of({{"HOME", "relative"}}), {}, {}, {})).empty());
+}
+
 TEST_CASE("a plugin that is there is found with its descriptor, and none of its code ran") {
   PluginDir dir;
   const std::string file = dir.write("libmuster-gce.so", ElfBuilder::plugin("gce"));
