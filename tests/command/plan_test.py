@@ -48,6 +48,16 @@ class Plan(World):
         self.assertIn("cluster.chain[0] (bad): this backend does not say how many requests it makes\n", run.stdout)
         self.assertIn("list pods", run.stdout)
 
+    def test_of_a_chain_one_that_cannot_find_out_is_named_and_the_others_are_told(self):
+        path = self.file("m.yaml", "cluster:\n  chain:\n    - {backend: tpu}\n    - {backend: kubernetes}\n")
+        run = self.muster("plan", "-f", path, "--members", "5,50", status=10, env={"TPU_SKIP_MDS_QUERY": "1"})
+        self.assertIn("cluster.chain[0] (tpu): it cannot be found out how many requests this makes: NOT_FOUND: nothing says which "
+                      "TPU it is", run.stderr)
+        self.assertEqual(run.stderr.count("cannot be found out"), 1)
+        self.assertIn("hint: ", run.stderr)
+        self.assertIn("cluster.chain[0] (tpu): it cannot be found out", run.stdout)
+        self.assertIn("list pods", run.stdout)
+
     def test_a_wrong_number_of_members_is_wrong_usage(self):
         for text in ("0", "-1", "ten", "10,", "", "10;20", "99999999999999999999"):
             with self.subTest(text):
