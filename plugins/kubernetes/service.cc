@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <string_view>
+#include <vector>
+
 #include "plugins/kubernetes/answer.h"
 #include "plugins/kubernetes/slices.h"
 #include "plugins/support/text.h"
@@ -14,6 +18,24 @@ using support::quote;
 
 bool says_port(const PortRule& rule) {
   return rule.number != 0 || !rule.name.empty() || !rule.annotation.empty();
+}
+
+// Two pods of one name are one after the other, as a StatefulSet's are, and slices of two moments may have both: the one that goes
+// has a successor. Where not one alone stays nothing tells which is there now, so it is missing.
+Member member_of(const std::vector<const Pod*>& of_one_name, const Judge& judge) {
+  const Pod* pod = of_one_name.front();
+  int64_t staying = 0;
+  for (const Pod* one : of_one_name) {
+    if (one->deleted != 0) continue;
+    pod = one;
+    ++staying;
+  }
+  if (staying < 2) return {pod, MUSTER_UNRANKED, why_missing(*pod, judge), {}};
+  return {
+      pod,
+      MUSTER_UNRANKED,
+      fmt::format("{} endpoints have this name, and nothing tells which of them is there", staying),
+      {}};
 }
 
 }  // namespace
@@ -54,8 +76,9 @@ sdk::Status push_slices(const Access& access, const Options& options, std::strin
 
   std::vector<JobMembers> jobs(1);
   jobs[0].job = options.as_job.empty() ? "worker" : options.as_job;
-  for (const Pod& pod : read->pods.pods)
-    jobs[0].found.members.push_back({&pod, MUSTER_UNRANKED, why_missing(pod, judge), {}});
+  std::map<std::string_view, std::vector<const Pod*>> by_name;
+  for (const Pod& pod : read->pods.pods) by_name[pod.name].push_back(&pod);
+  for (const auto& [name, pods] : by_name) jobs[0].found.members.push_back(member_of(pods, judge));
 
   Options chosen = options;
   if (!says_port(options.port_of(jobs[0].job))) {

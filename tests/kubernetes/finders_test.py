@@ -53,6 +53,20 @@ class Finders(unittest.TestCase):
         self.assertEqual(run.code, 0, run)
         self.assertEqual(run.cluster(), {"worker": ["10.8.0.1:7000"]})
 
+    def test_of_two_pods_of_one_name_behind_a_service_the_one_that_does_not_go_counts(self):
+        def slices(*conditions):
+            return "  objects:\n" + "".join(
+                f"    - {{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, addressType: IPv4, metadata: {{name: web-{n}, namespace: ml, "
+                f"labels: {{kubernetes.io/service-name: web}}}}, ports: [{{port: 7000}}], endpoints: [{{addresses: [10.8.0.{n}], "
+                f"conditions: {{{said}}}, targetRef: {{kind: Pod, name: web-0, uid: u{n}}}}}]}}\n" for n, said in enumerate(conditions))
+        there, goes = "ready: true", "ready: false, terminating: true"
+        for conditions, cluster in (((there, goes), ["10.8.0.0:7000"]), ((goes, there), ["10.8.0.1:7000"]), ((goes, there, goes), ["10.8.0.1:7000"]),
+                                    ((goes, goes), []), ((there, there), [])):
+            with self.subTest(conditions), world(slices(*conditions)) as sim:
+                run = find(sim, "service=web", "namespace=ml")
+                self.assertEqual((run.code, run.cluster()), (0 if cluster else 10, {"worker": cluster}), run)
+                self.assertEqual(list(run.missing()), [] if cluster else ["web-0"], run)
+
     def test_what_is_not_there_or_forbidden_says_what_to_do(self):
         with world("  forbid: [{verb: get, resource: jobs}]\n" + SET) as sim:
             absent = find(sim, "jobset=other", "namespace=ml")
