@@ -6,6 +6,7 @@
 
 #include "plugins/exec/options.h"
 #include "plugins/exec/printed.h"
+#include "plugins/support/checked_push.h"
 #include "plugins/support/program.h"
 #include "plugins/support/text.h"
 #include "plugins/support/tf_config.h"
@@ -62,22 +63,24 @@ int32_t code_of_status(int64_t status) {
   }
 }
 
-void push(sdk::Call& call, const Cluster& cluster) {
-  for (const std::string& warning : cluster.warnings) call.add_warning(warning);
-  for (const auto& [key, value] : cluster.attributes) call.set_attribute(key, value);
-  for (const std::string& job : cluster.jobs) call.add_job(job);
+sdk::Status push(sdk::Call& call, const Cluster& cluster) {
+  support::CheckedPush checked(call);
+  for (const std::string& warning : cluster.warnings) checked.add_warning(warning);
+  for (const auto& [key, value] : cluster.attributes) checked.set_attribute(key, value);
+  for (const std::string& job : cluster.jobs) checked.add_job(job);
   for (const Member& member : cluster.members) {
-    call.add_task({member.job, member.index, member.name, member.address});
-    for (const auto& [key, value] : member.attributes) call.set_attribute(key, value);
-    if (call.refused()) return;
+    checked.add_task({member.job, member.index, member.name, member.address});
+    for (const auto& [key, value] : member.attributes) checked.set_attribute(key, value);
+    if (checked.stopped()) break;
   }
   for (const MissingMember& missing : cluster.missing)
-    call.add_missing(missing.job, missing.index, missing.name, missing.reason);
-  for (const auto& [job, count] : cluster.expected) call.set_expected(job, count);
+    checked.add_missing(missing.job, missing.index, missing.name, missing.reason);
+  for (const auto& [job, count] : cluster.expected) checked.set_expected(job, count);
   if (!cluster.own_job.empty())
-    call.set_identity(
+    checked.set_identity(
         cluster.own_job, cluster.own_index, {},
         "the program says so" + (cluster.evidence.empty() ? "" : ": " + cluster.evidence));
+  return checked.end();
 }
 
 class Exec {
@@ -126,7 +129,9 @@ class Exec {
       status = std::move(cluster).failure();
     } else {
       said_incomplete = !cluster->complete;
-      push(call, *cluster);
+      if (sdk::Status pushed = push(call, *cluster); !pushed)
+        return failed(pushed.failure().code,
+                      "printed what cannot be used: " + pushed.failure().message, run);
     }
     if (status && incomplete && !said_incomplete)
       return failed(MUSTER_E_DATA_LOSS,

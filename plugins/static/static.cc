@@ -4,6 +4,7 @@
 #include <muster/plugin.hpp>
 
 #include "plugins/static/options.h"
+#include "plugins/support/checked_push.h"
 #include "plugins/support/lines.h"
 #include "plugins/support/text.h"
 
@@ -72,38 +73,45 @@ class Static {
   static sdk::Status plan(sdk::Call&, int64_t) { return {}; }
 
   sdk::Status resolve(sdk::Call& call) {
-    say_cluster(call);
-    if (options_.file) return resolve_file(call);
+    support::CheckedPush push(call, MUSTER_E_INVALID_ARGUMENT);
+    say_cluster(push);
     identity_seen_ = false;
+    if (options_.file) return resolve_file(call, push);
     for (const ListedJob& job : options_.jobs) {
-      call.add_job(job.name);
-      for (const ListedTask& task : job.tasks) {
-        say_task(call, {job.name, task.index, {}, task.address});
-        if (call.refused()) return {};
-      }
+      push.add_job(job.name);
+      for (const ListedTask& task : job.tasks)
+        if (!push.stopped()) say_task(push, {job.name, task.index, {}, task.address});
     }
-    return say_identity(call, "cluster_spec");
+    return end(push, "cluster_spec");
   }
 
  private:
-  sdk::Status resolve_file(sdk::Call& call) {
+  sdk::Status resolve_file(const sdk::Call& call, support::CheckedPush& push) {
     auto text = call.file(*options_.file);
     if (!text) return std::move(text).failure();
     auto lines = support::read_lines(call.host(), *text, *options_.file);
     if (!lines) return std::move(lines).failure();
-    identity_seen_ = false;
-    for (const support::TaskLine& line : *lines) {
-      say_task(call, {line.job, line.index, line.name, line.address});
-      if (call.refused()) return {};
-    }
-    return say_identity(call, *options_.file);
+    for (const support::TaskLine& line : *lines)
+      if (!push.stopped()) say_task(push, {line.job, line.index, line.name, line.address});
+    return end(push, *options_.file);
   }
 
-  void say_cluster(sdk::Call& call) const {
+  sdk::Status end(support::CheckedPush& push, const std::string& where) const {
+    if (!push.stopped())
+      if (auto status = say_identity(push, where); !status) return status;
+    sdk::Status status = push.end();
+    if (status) return status;
+    return sdk::Failure{
+        status.failure().code,
+        fmt::format("{}: {}", options_.file ? quote(where, 4096) : where, status.failure().message),
+        {{"option", options_.file ? "/file" : "/cluster_spec"}}};
+  }
+
+  void say_cluster(support::CheckedPush& push) const {
     if (!options_.environment.empty())
-      call.set_attribute(MUSTER_ATTRIBUTE_ENVIRONMENT, options_.environment);
-    if (options_.rpc_layer) call.set_attribute(MUSTER_ATTRIBUTE_RPC_LAYER, *options_.rpc_layer);
-    if (options_.master) call.set_attribute(MUSTER_ATTRIBUTE_MASTER, master());
+      push.set_attribute(MUSTER_ATTRIBUTE_ENVIRONMENT, options_.environment);
+    if (options_.rpc_layer) push.set_attribute(MUSTER_ATTRIBUTE_RPC_LAYER, *options_.rpc_layer);
+    if (options_.master) push.set_attribute(MUSTER_ATTRIBUTE_MASTER, master());
   }
 
   // An empty master and "local" mean this process itself, to TensorFlow; they and an address that has a scheme
@@ -117,14 +125,14 @@ class Static {
     return layer + "://" + given;
   }
 
-  void say_task(sdk::Call& call, const sdk::Task& task) {
-    call.add_task(task);
-    for (const auto& [key, value] : options_.accelerators) call.set_attribute(key, value);
+  void say_task(support::CheckedPush& push, const sdk::Task& task) {
+    push.add_task(task);
+    for (const auto& [key, value] : options_.accelerators) push.set_attribute(key, value);
     if (options_.task_type && task.job == *options_.task_type && task.index == options_.task_id)
       identity_seen_ = true;
   }
 
-  sdk::Status say_identity(sdk::Call& call, const std::string& where) const {
+  sdk::Status say_identity(support::CheckedPush& push, const std::string& where) const {
     if (!options_.task_type) return {};
     if (!identity_seen_)
       return sdk::Failure{
@@ -133,7 +141,7 @@ class Static {
                       options_.task_id, quote(*options_.task_type),
                       options_.file ? quote(where, 4096) : where),
           {{"option", "/task_id"}}};
-    call.set_identity(*options_.task_type, options_.task_id, {},
+    push.set_identity(*options_.task_type, options_.task_id, {},
                       "the options task_type and task_id say so");
     return {};
   }

@@ -149,8 +149,13 @@ bool is_text(std::string_view text) {
 
 bool is_job_name(std::string_view name) {
   if (name.empty() || name.size() > 255 || !is_text(name)) return false;
-  return std::none_of(name.begin(), name.end(),
-                      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
+  for (size_t at = 0; at < name.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(name[at]);
+    const bool c1 =
+        byte == 0xC2 && at + 1 < name.size() && static_cast<unsigned char>(name[at + 1]) < 0xA0;
+    if (byte < 0x20 || byte == 0x7F || c1) return false;
+  }
+  return true;
 }
 
 }  // namespace muster::support

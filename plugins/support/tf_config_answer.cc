@@ -4,16 +4,17 @@
 
 #include <algorithm>
 
+#include "plugins/support/checked_push.h"
 #include "plugins/support/text.h"
 
 namespace muster::support {
 namespace {
 
-// Hands jobs and tasks on to the call, and learns on the way what the answers need. A cluster of one task is
+// Hands jobs and tasks on, and learns on the way what the answers need. A cluster of one task is
 // held back until it is known to be one: what is said about the cluster comes before its tasks.
 class Pusher : public ClusterVisitor {
  public:
-  Pusher(sdk::Call& call, const TfConfigFacts& facts) : call_(call), facts_(facts) {}
+  Pusher(CheckedPush& push, const TfConfigFacts& facts) : push_(push), facts_(facts) {}
 
   void job(std::string_view name) override {
     ++jobs_;
@@ -22,7 +23,7 @@ class Pusher : public ClusterVisitor {
       return;
     }
     release();
-    call_.add_job(name);
+    push_.add_job(name);
   }
 
   void task(std::string_view job, int64_t index, std::string_view address) override {
@@ -38,16 +39,16 @@ class Pusher : public ClusterVisitor {
       return;
     }
     release();
-    call_.add_task({job, index, {}, address, 0});
+    push_.add_task({job, index, {}, address, 0});
   }
 
-  bool stopped() const override { return call_.refused(); }
+  bool stopped() const override { return push_.stopped(); }
 
   // After the last task: pushes what is still held back. TensorFlow's master() of a cluster with no job or with one
   // single task is "": this process itself.
   void finish() {
     const bool alone = jobs_ == 0 || (jobs_ == 1 && tasks_ == 0) || (!released_ && tasks_ == 1);
-    if (alone && !facts_.session_master) call_.set_attribute(MUSTER_ATTRIBUTE_MASTER, "");
+    if (alone && !facts_.session_master) push_.set_attribute(MUSTER_ATTRIBUTE_MASTER, "");
     release();
   }
 
@@ -62,11 +63,11 @@ class Pusher : public ClusterVisitor {
     if (released_) return;
     released_ = true;
     if (jobs_ == 0) return;
-    call_.add_job(first_job_);
-    if (!first_address_.empty()) call_.add_task({first_job_, 0, {}, first_address_, 0});
+    push_.add_job(first_job_);
+    if (!first_address_.empty()) push_.add_task({first_job_, 0, {}, first_address_, 0});
   }
 
-  sdk::Call& call_;
+  CheckedPush& push_;
   const TfConfigFacts& facts_;
   int64_t jobs_ = 0, tasks_ = 0;
   std::string_view first_job_, first_address_;
@@ -75,11 +76,11 @@ class Pusher : public ClusterVisitor {
   bool own_seen_ = false;
 };
 
-sdk::Status say_identity(sdk::Call& call, const TfConfigFacts& facts, const Pusher& pusher,
+sdk::Status say_identity(CheckedPush& push, const TfConfigFacts& facts, const Pusher& pusher,
                          const TfConfigWords& words) {
   if (!facts.task_type) {
     if (facts.task_index)
-      call.add_warning(
+      push.add_warning(
           fmt::format("{}: 'task' has an index and no type, so it does not say which task "
                       "this process is",
                       words.name));
@@ -92,11 +93,11 @@ sdk::Status say_identity(sdk::Call& call, const TfConfigFacts& facts, const Push
   const bool outside =
       pusher.own_job_tasks() == 0 && (type == "evaluator" || pusher.jobs() == 0) && index >= 0;
   if (outside || pusher.own_seen() || (!facts.task_index && index >= 0)) {
-    call.set_identity(type, index, {}, words.evidence);
+    push.set_identity(type, index, {}, words.evidence);
     return {};
   }
   if (!facts.task_index) {
-    call.add_warning(
+    push.add_warning(
         fmt::format("{}: 'task' has a type and no index, and job {} has {} tasks; so it does not "
                     "say which task this process is",
                     words.name, quote(type), pusher.own_job_tasks()));
@@ -120,15 +121,24 @@ sdk::Status say_identity(sdk::Call& call, const TfConfigFacts& facts, const Push
 
 sdk::Status push_tf_config(sdk::Call& call, TfConfigReader& reader, const TfConfigFacts& facts,
                            const TfConfigWords& words) {
-  for (const std::string& warning : facts.warnings) call.add_warning(warning);
-  if (facts.rpc_layer) call.set_attribute(MUSTER_ATTRIBUTE_RPC_LAYER, *facts.rpc_layer);
-  if (facts.environment) call.set_attribute(MUSTER_ATTRIBUTE_ENVIRONMENT, *facts.environment);
-  if (facts.session_master) call.set_attribute(MUSTER_ATTRIBUTE_MASTER, *facts.session_master);
+  CheckedPush push(call, MUSTER_E_INVALID_ARGUMENT);
+  const auto end = [&]() -> sdk::Status {
+    sdk::Status status = push.end();
+    if (status) return status;
+    return sdk::Failure{
+        status.failure().code, fmt::format("{}: {}", words.name, status.failure().message), {}};
+  };
+  for (const std::string& warning : facts.warnings) push.add_warning(warning);
+  if (facts.rpc_layer) push.set_attribute(MUSTER_ATTRIBUTE_RPC_LAYER, *facts.rpc_layer);
+  if (facts.environment) push.set_attribute(MUSTER_ATTRIBUTE_ENVIRONMENT, *facts.environment);
+  if (facts.session_master) push.set_attribute(MUSTER_ATTRIBUTE_MASTER, *facts.session_master);
 
-  Pusher pusher(call, facts);
+  Pusher pusher(push, facts);
   if (auto status = reader.cluster(facts, pusher); !status) return status;
   pusher.finish();
-  return say_identity(call, facts, pusher, words);
+  if (push.stopped()) return end();
+  if (auto status = say_identity(push, facts, pusher, words); !status) return status;
+  return end();
 }
 
 }  // namespace muster::support

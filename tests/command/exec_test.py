@@ -35,6 +35,63 @@ rpc_layer: grpc
         run = self.muster("resolve", "-f", self.config([program]), status=14)
         self.assertIn(f"the program '{program}' failed with exit status 3: no rack 7", run.stderr)
 
+    def test_what_it_prints_beyond_the_limits_is_its_own_fault_and_no_plugins(self):
+        long = 65537 * "x"
+        task = {"job": "worker", "index": 0, "address": "a:1", "name": "w"}
+        missing = {"index": 1, "name": "w-1", "reason": "Pending"}
+        for words, answer in {
+                "there are more than 4096 jobs": {"cluster": {f"j{n}": [] for n in range(4097)}},
+                "is no name for a job": {"cluster": {"w\u0085": ["a:1"]}},
+                "the attribute 'k' has 65537 bytes, more than 65536: 'xxx": {"attributes": {"k": long}},
+                "is not 1 to 255 bytes": {"attributes": {"a\x1bb": ""}},
+                "there are more than 256 attributes of the cluster": {"attributes": {f"k{n}": "" for n in range(257)}},
+                "there are more than 256 attributes of one task": {"tasks": [{**task, "attributes": {f"k{n}": "" for n in range(257)}}]},
+                "the name of task 0 named 'xxx": {"tasks": [{**task, "name": long}]},
+                "a warning has 65537 bytes": {"warnings": [long]},
+                "1048577 tasks of job 'worker' are expected, which is not 0 to 1048576": {"jobs": {"worker": {"expected": 1048577}}},
+                "the reason why task 1 named 'w-1' of job 'worker' is missing has 65537 bytes":
+                    {"jobs": {"worker": {"missing": [{**missing, "reason": long}]}}},
+                "the evidence of which task this process is has": {"task": {"type": "worker", "index": 0, "evidence": [long]}}}.items():
+            with self.subTest(words):
+                self.file("answer.json", json.dumps({"cluster": {"worker": ["a:1"]}, **answer}))
+                run = self.muster("resolve", "-f", self.config(["/bin/cat", "answer.json"], format="answer"), status=None)
+                self.assertNotEqual(run.returncode, 16, run.stderr)
+                self.assertEqual((run.returncode, run.stdout), (14, ""))
+                self.assertIn("the program '/bin/cat' printed what", run.stderr)
+                self.assertIn(words, run.stderr)
+                self.assertLess(len(run.stderr), 2000)
+
+    def test_a_member_that_it_names_twice_is_told_by_name(self):
+        twice = {"index": None, "name": "w-1", "reason": "Pending"}
+        self.file("answer.json", json.dumps({"cluster": {}, "jobs": {"worker": {"missing": [twice, twice]}}}))
+        run = self.muster("resolve", "-f", self.config(["/bin/cat", "answer.json"], format="answer"), status=None)
+        self.assertEqual(run.returncode, 12, run.stderr)
+        self.assertIn("a task named 'w-1' of job 'worker' is there twice", run.stderr)
+
+    def test_of_more_warnings_than_there_is_room_for_the_rest_are_counted(self):
+        for count, last in ((1000, "w999"), (1001, "and 2 more warnings"), (5000, "and 4001 more warnings")):
+            self.file("answer.json", json.dumps({"cluster": {"worker": ["a:1"]}, "warnings": [f"w{n}" for n in range(count)]}))
+            warnings = self.answer("-f", self.config(["/bin/cat", "answer.json"], format="answer"))["warnings"]
+            self.assertEqual((len(warnings), warnings[998], warnings[999]), (1000, "w998", last))
+
+    def test_a_tf_config_beyond_the_limits_is_the_users_to_mend(self):
+        many = {"cluster": {f"j{n}": [] for n in range(4097)}}
+        run = self.muster("resolve", "--backend", "tf_config", status=12, env={"TF_CONFIG": json.dumps(many)})
+        self.assertIn("TF_CONFIG: there are more than 4096 jobs", run.stderr)
+        long = {"cluster": {"worker": ["a:1"]}, "environment": 65537 * "x"}
+        run = self.muster("resolve", "--backend", "tf_config", status=12, env={"TF_CONFIG": json.dumps(long)})
+        self.assertIn("TF_CONFIG: the attribute 'environment' has 65537 bytes", run.stderr)
+        self.file("tf.json", json.dumps(long))
+        self.muster("resolve", "-f", self.config(["/bin/cat", "tf.json"], format="tf_config"), status=14)
+
+    def test_a_file_or_a_config_beyond_the_limits_is_the_users_to_mend(self):
+        path = self.file("roster", "".join(f"j{n} 0 a:1\n" for n in range(4097)))
+        run = self.muster("resolve", "--backend", "static", "-O", f"file={path}", status=12)
+        self.assertIn(f"'{path}': there are more than 4096 jobs", run.stderr)
+        jobs = json.dumps({f"j{n}": ["a:1"] for n in range(4097)})
+        run = self.muster("resolve", "--backend", "static", "-O", f"cluster_spec={jobs}", status=12)
+        self.assertIn("cluster_spec: there are more than 4096 jobs", run.stderr)
+
     def test_one_that_hangs_is_ended_in_its_time(self):
         program = self.program("sleep 60\n")
         begin = time.monotonic()

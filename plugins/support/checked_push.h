@@ -1,0 +1,72 @@
+// CheckedPush: what a source says, held against the core's limits before it is pushed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include <muster/plugin.hpp>
+
+namespace muster::support {
+
+// Pushes as sdk::Call does. A push that the core refuses is this plugin's fault (exit status 16, "tell its author"), while a wrong
+// address or a member that stands twice is the source's: so each is checked here first, and the first that is wrong is
+// the failure of `end`, by the field and the value. Nothing is pushed after it. [call]
+class CheckedPush {
+ public:
+  // `code` of what is wrong: DATA_LOSS of a source that is asked, INVALID_ARGUMENT of what the user wrote. What stands twice is
+  // ALREADY_EXISTS of the first and `code` of the second.
+  explicit CheckedPush(sdk::Call& call, int32_t code = MUSTER_E_DATA_LOSS)
+      : call_(call), code_(code) {}
+  CheckedPush(const CheckedPush&) = delete;
+  CheckedPush& operator=(const CheckedPush&) = delete;
+
+  void add_job(std::string_view job);
+  void add_task(const sdk::Task& task);
+  void set_attribute(std::string_view key, std::string_view value);
+  void add_missing(std::string_view job, int64_t index, std::string_view name,
+                   std::string_view reason);
+  void set_expected(std::string_view job, int64_t count);
+  void set_identity(std::string_view job, int64_t index, std::string_view name,
+                    std::string_view evidence);
+  // Those beyond the limit are counted, and `end` says how many.
+  void add_warning(std::string_view text);
+
+  // Nothing more is pushed: a long loop may end.
+  bool stopped() const { return failure_.has_value() || call_.refused(); }
+  // After the last push: what was wrong, if anything was.
+  sdk::Status end();
+
+ private:
+  struct Job {
+    bool ranked = false, unranked = false;  // of the tasks
+    int64_t last = -1;                      // index, while they ascend
+    bool ascending = true;
+    std::vector<int64_t> indices;           // while they ascend
+    std::unordered_set<int64_t> taken;      // once they do not
+    std::unordered_set<std::string> names;  // of the unranked
+  };
+
+  Job* job(std::string_view name);
+  bool take_place(Job& job, std::string_view job_name, int64_t index, std::string_view name);
+  bool is_good(std::string_view text, const std::string& what);
+  bool count(int64_t number, int64_t most, const char* what);
+  bool fail(int32_t code, std::string why);
+
+  sdk::Call& call_;
+  int32_t code_;
+  std::optional<sdk::Failure> failure_;
+  std::unordered_map<std::string, Job> jobs_;
+  std::string last_name_;  // of jobs_: the one named last
+  Job* last_ = nullptr;
+  std::vector<std::string> keys_;  // of the attributes of the task added last, or of the cluster
+  int64_t tasks_ = 0, missing_ = 0, warnings_ = 0;
+  uint64_t bytes_ = 0;
+  std::string held_back_;  // the last warning that there is room for
+};
+
+}  // namespace muster::support
