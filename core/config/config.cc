@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "core/config/problems.h"
@@ -84,9 +83,7 @@ void read_plugins(const Node& map, Config* config, Problems* problems) {
                                                   : conf::what_is(*item)));
       continue;
     }
-    std::filesystem::path path(conf::absolute_in(*config, item->text));
-    if (path.has_relative_path() && path.filename().empty()) path = path.parent_path();
-    config->plugin_search.push_back(path.string());
+    config->plugin_search.push_back(conf::absolute_in(*config, item->text));
   }
 }
 

@@ -5,13 +5,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
 #include <utility>
 
 #include "core/config/config.h"
 #include "core/config/words.h"
 #include "core/config/yaml.h"
 #include "core/file_descriptor.h"
+#include "core/path.h"
 
 namespace muster {
 namespace {
@@ -38,9 +38,7 @@ Result<Config> load_config(const std::string& path, const EnvironmentLookup& env
     return Error{
         Code::kInvalidArgument, "the name of the configuration's file is empty or holds a NUL", {}};
   }
-  std::error_code ignored;
-  const std::filesystem::path absolute = std::filesystem::absolute(path, ignored);
-  const std::string name = ignored ? path : absolute.lexically_normal().string();
+  const std::string name = rooted_path(path);
 
   const FileDescriptor file(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (file.get() < 0) return failure_of_system(name, errno);

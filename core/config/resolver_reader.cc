@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "core/config/options.h"
 #include "core/config/words.h"
+#include "core/path.h"
 
 namespace muster::conf {
 namespace {
@@ -104,14 +104,8 @@ bool check_backend_name(const std::string& name, size_t place, Problems* problem
 }
 
 std::string absolute_in(const Config& config, const std::string& path) {
-  std::filesystem::path whole(path);
-  if (whole.is_relative()) {
-    const std::filesystem::path file(config.name);
-    std::error_code ignored;
-    whole =
-        (file.is_absolute() ? file.parent_path() : std::filesystem::current_path(ignored)) / whole;
-  }
-  return whole.lexically_normal().string();
+  const std::filesystem::path file(config.name);
+  return rooted_path(path, file.is_absolute() ? file.parent_path() : std::filesystem::path());
 }
 
 Backends::Known& Backends::find(const PluginUse& use, size_t place) {

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "core/config/config.h"
@@ -11,6 +10,7 @@
 #include "core/config/tree.h"
 #include "core/config/words.h"
 #include "core/config/yaml.h"
+#include "core/path.h"
 
 namespace muster {
 namespace {
@@ -89,11 +89,8 @@ Result<Config> shorthand_config(const std::string& backend, const std::vector<st
                                 const DescriptorLookup& descriptors) {
   Config config;
   config.name = "<command line>";
-  for (const std::string& directory : plugin_search) {
-    std::error_code ignored;
-    config.plugin_search.push_back(
-        std::filesystem::absolute(directory, ignored).lexically_normal().string());
-  }
+  for (const std::string& directory : plugin_search)
+    config.plugin_search.push_back(rooted_path(directory));
   config.text = "--backend ";
   const size_t backend_place = config.text.size();
   config.text += backend;

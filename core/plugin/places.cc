@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "core/path.h"
 #include "core/plugin/finder.h"
 
 namespace muster {
@@ -16,19 +17,6 @@ namespace {
 constexpr const char* kSecureNote = "ignored: this program runs with raised privileges (AT_SECURE)";
 constexpr const char* kSiteDirectory = "/usr/local/lib/muster/plugins";
 
-// Without '.', '..' taken by text alone, or a slash at the end; symlinks are followed later.
-std::string tidy(const std::filesystem::path& path) {
-  std::string text = path.lexically_normal().string();
-  while (text.size() > 1 && text.back() == '/') text.pop_back();
-  return text;
-}
-
-std::string absolute(const std::string& directory) {
-  std::error_code ignored;
-  const std::filesystem::path whole = std::filesystem::absolute(directory, ignored);
-  return ignored ? directory : tidy(whole);
-}
-
 void add_given(PluginSearch& search, const char* origin,
                const std::vector<std::string>& directories) {
   if (directories.empty()) search.places.push_back({origin, "", "none given"});
@@ -36,7 +24,7 @@ void add_given(PluginSearch& search, const char* origin,
     if (directory.empty()) {
       search.places.push_back({origin, "", "ignored: an empty name", true});
     } else {
-      search.places.push_back({origin, absolute(directory), ""});
+      search.places.push_back({origin, rooted_path(directory), ""});
     }
   }
 }
@@ -64,7 +52,7 @@ void add_environment(PluginSearch& search, const SearchWorld& world) {
     } else if (element[0] != '/') {
       search.places.push_back({kVariable, element, "ignored: not an absolute path", true});
     } else {
-      search.places.push_back({kVariable, tidy(element), ""});
+      search.places.push_back({kVariable, tidy_path(element), ""});
     }
     start = end + 1;
   }
@@ -78,12 +66,12 @@ void add_user(PluginSearch& search, const SearchWorld& world) {
   }
   const std::optional<std::string> data = world.variable("XDG_DATA_HOME");
   if (data && data->starts_with('/')) {
-    search.places.push_back({"user", tidy(*data + "/muster/plugins"), ""});
+    search.places.push_back({"user", tidy_path(*data + "/muster/plugins"), ""});
     return;
   }
   const std::optional<std::string> home = world.variable("HOME");
   if (home && home->starts_with('/')) {
-    search.places.push_back({"user", tidy(*home + "/.local/share/muster/plugins"), ""});
+    search.places.push_back({"user", tidy_path(*home + "/.local/share/muster/plugins"), ""});
   } else {
     search.places.push_back({"user", "", home ? "HOME is not an absolute path" : "HOME is unset"});
   }
@@ -101,8 +89,8 @@ std::string installed_plugin_directory() {
   if (error) return {};
   const std::filesystem::path beside = library.parent_path();
   if (std::filesystem::exists(beside / "plugin" / "muster-build-tree", error))
-    return tidy(beside / ".." / "plugins");
-  return tidy(beside / "muster" / "plugins");
+    return tidy_path(beside.parent_path() / "plugins");
+  return tidy_path(beside / "muster" / "plugins");
 }
 
 PluginSearch search_places_in(const SearchWorld& world,

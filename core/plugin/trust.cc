@@ -106,6 +106,7 @@ Result<std::string> follow_trusted(const std::string& path) {
   while (!left.empty()) {
     const std::string name = std::move(left.back());
     left.pop_back();
+    if (!S_ISDIR(status.st_mode)) return system_error_about("look at", at + "/" + name, ENOTDIR);
     if (name == "..") {
       at.resize(at.empty() ? 0 : at.rfind('/'));
       continue;
@@ -124,6 +125,8 @@ Result<std::string> follow_trusted(const std::string& path) {
     const std::string_view text(target, static_cast<size_t>(size));
     if (text.starts_with('/')) at.clear();
     push_components(text, left);
+    if (::lstat(at.empty() ? "/" : at.c_str(), &status) != 0)
+      return system_error_about("look at", at, errno);
   }
   return at.empty() ? std::string("/") : at;
 }

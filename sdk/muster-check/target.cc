@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/isolate/program.h"
+#include "core/path.h"
 #include "core/plugin/inspect.h"
 #include "core/plugin/names.h"
 #include "core/service/file.h"
@@ -27,7 +28,7 @@ Result<std::string> helper_of_checker() {
   const bool built = std::filesystem::exists(tree / "plugin/muster-build-tree", error);
   const std::filesystem::path file =
       built ? tree / "isolate/child/muster-isolate" : beside / MUSTER_ISOLATE_FROM_HERE;
-  Result<std::string> trusted = follow_trusted(file.lexically_normal().string());
+  Result<std::string> trusted = follow_trusted(tidy_path(file));
   if (trusted) return trusted;
   Error failure = std::move(trusted).error();
   failure.message =
@@ -56,10 +57,8 @@ Result<FoundPlugin> inspect_executable(const std::string& file, const std::strin
 }  // namespace
 
 Result<Target> read_target(const std::string& file, bool isolated) {
-  std::error_code error;
   Target target;
-  target.file = std::filesystem::absolute(file, error).lexically_normal().string();
-  if (error) target.file = file;
+  target.file = rooted_path(file);
   Result<FoundPlugin> found = inspect_plugin(target.file);
   target.program = !found && is_program(target.file);
   if (isolated || target.program) {
@@ -73,7 +72,8 @@ Result<Target> read_target(const std::string& file, bool isolated) {
     target.found = std::move(*found);
   } else {
     const Code code = found.error().code;
-    if (!std::filesystem::is_regular_file(target.file, error) || code == Code::kPermissionDenied)
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(target.file, ignored) || code == Code::kPermissionDenied)
       return std::move(found).error();
     target.unusable = std::move(found).error();
   }

@@ -62,7 +62,7 @@ plugins:
   CHECK(config->task_id == 3);
   CHECK(config->timeout == 500ms);
   CHECK(config->plugin_search ==
-        std::vector<std::string>{"/opt/site/muster", "/etc/muster/plugins", "/etc/more"});
+        std::vector<std::string>{"/opt/site/muster", "/etc/muster/plugins", "/etc/muster/../more"});
   CHECK(config->plugin_sha256.at("inhouse") ==
         "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08");
   CHECK(world.search_at_lookup == config->plugin_search);
