@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "plugins/kubernetes/list.h"
@@ -14,11 +15,24 @@ namespace {
 
 using support::quote;
 
+constexpr size_t kAtOnce = 32 << 10;  // bytes of events that are read in one
+
 }  // namespace
 
 sdk::Result<Feed::Taken> Feed::take(std::string_view bytes) {
-  texts_.texts.clear();
-  return apply(events_.take(bytes, texts_));
+  Taken all;
+  // Many events may come at once; what they take besides their pods is that of a few.
+  while (!bytes.empty() && !all.expired) {
+    texts_.texts.clear();
+    auto taken = apply(events_.take(bytes.substr(0, kAtOnce), texts_));
+    if (!taken) return taken;
+    all.heard = all.heard || taken->heard;
+    all.progressed = all.progressed || taken->progressed;
+    all.changed = all.changed || taken->changed;
+    all.expired = taken->expired;
+    bytes.remove_prefix(std::min(bytes.size(), kAtOnce));
+  }
+  return all;
 }
 
 sdk::Result<Feed::Taken> Feed::finish() {

@@ -25,7 +25,8 @@ class Failures(Watching):
             self.assertIn("verbs: [list, watch]", raised.exception.details["hint"])
 
     def test_what_is_no_stream_of_events_makes_the_answer_stale(self):
-        for name, keys in (("garbage", 'body: "<html>\\n"'), ("wrong type", 'content_type: text/html, body: "<html>login</html>\\n"'),
+        for name, keys in (("garbage", 'body: "<html>\\n"'), ("without an end of a line", 'body: "<html>login</html>"'),
+                           ("a list without an end of a line", "body: '{\"kind\":\"PodList\",\"items\":[]}'"), ("wrong type", 'content_type: text/html, body: "<html>login</html>\\n"'),
                            ("another form", 'content_type: application/vnd.kubernetes.protobuf, body: "k8s\\n"'),
                            ("a list", "body: '{\"kind\":\"PodList\",\"items\":[]}\n\n'"),
                            ("huge", "body: '" + "x" * (17 << 20) + "'")):
@@ -33,6 +34,7 @@ class Failures(Watching):
             with self.subTest(name), world(fault + pods("0")) as sim, watched(sim) as watch:
                 stale = self.becomes(watch, addresses(0), stale=True)
                 self.assertIn("cannot be understood", str(stale["warnings"])[:2000])
+                self.assertLess(len(lists(sim)), 20)
 
     def test_a_401_makes_the_answer_stale_until_the_next_attempt(self):
         fault = '  faults: [{match: "GET *pods?*watch=1*", times: 1, delay: 300ms, status: 401}]\n'
@@ -47,6 +49,17 @@ class Failures(Watching):
             stale = self.becomes(watch, addresses(0), stale=True)
             self.assertIn("503", str(stale["warnings"]), stale)
             self.assertGreaterEqual(asked(sim).count("watch 503"), 3)
+
+    def test_streams_of_the_same_event_and_an_end_are_not_asked_for_without_a_pause(self):
+        event = ('{"type":"ADDED","object":{"metadata":{"name":"w-9","namespace":"ml","resourceVersion":"999"},'
+                 '"status":{"phase":"Running","podIP":"10.8.0.10"}}}')
+        fault = "  faults: [{match: \"GET *pods?*watch=1*\", body: '" + event + "\n\n'}]\n"
+        with world(fault + pods("0")) as sim, watched(sim) as watch:
+            until = time.monotonic() + 20
+            while not (told := watch.next(20_000))["stale"]:
+                self.assertLess(time.monotonic(), until)
+            self.assertIn("end at once, without anything new", str(told["warnings"]))
+            self.assertLess(len(lists(sim)), 10)
 
     def test_no_pod_any_longer_is_no_answer_and_a_new_one_is_seen(self):
         with world(pods("0")) as sim, watched(sim) as watch:

@@ -41,6 +41,34 @@ class Objects(Watching):
             stale = self.becomes(watch, addresses(0), stale=True)
             self.assertIn("there is no Job 'train'", str(stale["warnings"]))
 
+    def test_an_object_that_is_not_there_yet_is_told_and_its_creation_is_an_event(self):
+        with world(job(1).replace("name: train,", "name: other,", 1)) as sim, watched(sim, "job: train") as watch:
+            with self.assertRaises(MusterError) as raised:
+                watch.next()
+            self.assertEqual(raised.exception.code, "NOT_FOUND")
+            self.until(lambda: asked(sim, "jobs") == ["watch 200"])
+            # Longer than the core waits between two attempts.
+            time.sleep(3)
+            self.assertEqual(asked(sim, "jobs/train"), ["get 404", "get 404"])
+            began = time.monotonic()
+            change(sim, job(2, 0, 1))
+            self.assertTrue(self.becomes(watch, addresses(0, 1))["complete"])
+            self.assertLess(time.monotonic() - began, 1)
+            self.assertEqual(asked(sim, "jobs"), ["watch 200"])
+
+    def test_an_object_that_is_deleted_and_made_anew_is_an_answer_again(self):
+        with world(job(1, 0)) as sim, watched(sim, "job: train") as watch:
+            self.becomes(watch, addresses(0))
+            self.until(lambda: asked(sim, "jobs") == ["watch 200"])
+            change(sim, job(1, 0).replace("name: train,", "name: other,", 1))
+            self.until(lambda: asked(sim, "jobs").count("watch 200") == 2)
+            began = time.monotonic()
+            change(sim, job(1, 3).replace("job-completion-index: '3'", "job-completion-index: '0'"))
+            until = time.monotonic() + 20
+            while (told := watch.next(20_000))["cluster"] != addresses(3) or told["stale"]:
+                self.assertLess(time.monotonic(), until)
+            self.assertLess(time.monotonic() - began, 2)
+
     def test_pods_without_a_place_in_the_object_are_told_and_the_object_is_read_once_more(self):
         with world(job(2, 0, 1)) as sim, watched(sim, "job: train") as watch:
             self.becomes(watch, addresses(0, 1))
