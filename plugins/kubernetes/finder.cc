@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 
 #include "plugins/support/json_at.h"
 #include "plugins/support/text.h"
@@ -11,190 +12,154 @@
 namespace muster::kubernetes {
 namespace {
 
-using simdjson::dom::array;
-using simdjson::dom::element;
-using simdjson::dom::object;
 using support::quote;
-using support::text_at;
+using support::StrictJson;
 
-constexpr int64_t kReplicasMaximum = 1000000;
-
-// What a place says in words where it cannot be read: thrown within this file, and told by read_plan.
-struct Wrong {
-  std::string why;
-};
-
-// A number at a JSON pointer; `otherwise` where it is not there.
-int64_t number_at(element at, const std::string& pointer, int64_t otherwise) {
-  element found;
-  if (at.at_pointer(pointer).get(found) || found.is_null()) return otherwise;
-  int64_t number = 0;
-  if (found.get_int64().get(number) || number < 0 || number > kReplicasMaximum)
-    throw Wrong{fmt::format("{} is no number from 0 to {}", pointer, kReplicasMaximum)};
-  return number;
-}
-
-bool true_at(element at, const std::string& pointer) {
-  bool flag = false;
-  return !at.at_pointer(pointer).get_bool().get(flag) && flag;
-}
-
-array list_at(element at, const std::string& pointer) {
-  array list;
-  if (at.at_pointer(pointer).get_array().get(list))
-    throw Wrong{fmt::format("{} is no list", pointer)};
-  return list;
-}
-
-object map_at(element at, const std::string& pointer) {
-  object map;
-  if (at.at_pointer(pointer).get_object().get(map))
-    throw Wrong{fmt::format("{} is no map", pointer)};
-  return map;
-}
+// Counts of an object. A default is one that its API documents, and no other.
+constexpr support::Range kCounts = {0, 1000000};
 
 // A batch/v1 Job's spec below `spec`: how many pods it has at a time, and how many places there are.
-Role job_role(element at, const std::string& spec, std::string name,
+Role job_role(const StrictJson& at, const std::string& spec, std::string name,
               std::string_view mode_otherwise) {
   Role role;
   role.name = std::move(name);
-  const int64_t parallelism = number_at(at, spec + "/parallelism", 1);
-  const int64_t completions = number_at(at, spec + "/completions", parallelism);
-  const std::string_view mode = text_at(at, spec + "/completionMode");
-  role.indexed = (mode.empty() ? mode_otherwise : mode) == "Indexed";
-  role.expected = std::min(parallelism, completions);
-  role.places = completions;
+  const std::string completions = spec + "/completions", mode = spec + "/completionMode";
+  const std::string_view how = at.text_or(mode, mode_otherwise);
+  if (how != "Indexed" && how != "NonIndexed")
+    at.refuse(mode, fmt::format("is {}, and neither Indexed nor NonIndexed", quote(how)));
+  role.indexed = how == "Indexed";
+  const bool says_parallelism = at.presence(spec + "/parallelism") != StrictJson::Presence::kAbsent;
+  const int64_t parallelism = at.number_or(spec + "/parallelism", kCounts, 1);
+  // Both default to 1. Without completions alone the pods take from a queue: as many run as there are to be. Pods with an index
+  // have that many of them, which somebody has to say.
+  role.places = role.indexed && says_parallelism ? at.number(completions, kCounts)
+                                                 : at.number_or(completions, kCounts, parallelism);
+  role.expected = std::min(parallelism, role.places);
   return role;
 }
 
-void read_job(element root, Plan& plan) {
+void read_job(const StrictJson& root, Plan& plan) {
   plan.roles.push_back(job_role(root, "/spec", "worker", "NonIndexed"));
-  plan.suspended = true_at(root, "/spec/suspend");
+  plan.roles.back().succeeded = root.number_or("/status/succeeded", {0, INT32_MAX}, 0);
+  plan.suspended = root.flag_or("/spec/suspend", false);
 }
 
 // Jobs that fetch data before the training begins, and end then.
-bool is_initializer(element replicated) {
-  object labels;
-  if (replicated.at_pointer("/template/metadata/labels").get_object().get(labels)) return false;
-  std::string_view step;
-  if (labels["trainer.kubeflow.org/trainjob-ancestor-step"].get_string().get(step)) return false;
+bool is_initializer(const StrictJson& replicated) {
+  const std::string_view step = replicated.text_or(
+      "/template/metadata/labels/trainer.kubeflow.org~1trainjob-ancestor-step", "");
   return step == "dataset-initializer" || step == "model-initializer";
 }
 
-void read_jobs_of_set(element root, Plan& plan, bool training_only) {
-  for (const element replicated : list_at(root, "/spec/replicatedJobs")) {
+void read_jobs_of_set(const StrictJson& root, Plan& plan, bool training_only) {
+  for (const StrictJson& replicated : root.list("/spec/replicatedJobs")) {
     if (training_only && is_initializer(replicated)) continue;
-    Role role = job_role(replicated, "/template/spec", std::string(text_at(replicated, "/name")),
-                         "Indexed");
-    const int64_t replicas = number_at(replicated, "/replicas", 1);
+    // Without it a Job of one pod would be made of nothing.
+    if (replicated.is_absent_or_null("/template/spec"))
+      replicated.refuse("/template/spec", "is not there, and a map is expected");
+    // The set's webhook makes Jobs Indexed that do not say what they are.
+    Role role =
+        job_role(replicated, "/template/spec", std::string(replicated.text("/name")), "Indexed");
+    const int64_t replicas = replicated.number_or("/replicas", kCounts, 1);
     role.group_size = role.places;
     role.places *= replicas;
     role.expected *= replicas;
     plan.roles.push_back(std::move(role));
   }
-  plan.suspended = true_at(root, "/spec/suspend");
+  plan.attempt = static_cast<int32_t>(root.number_or("/status/restarts", {0, INT32_MAX}, 0));
+  plan.suspended = root.flag_or("/spec/suspend", false);
 }
 
-void read_jobset(element root, Plan& plan) { read_jobs_of_set(root, plan, false); }
-void read_trainjob(element root, Plan& plan) { read_jobs_of_set(root, plan, true); }
+void read_jobset(const StrictJson& root, Plan& plan) { read_jobs_of_set(root, plan, false); }
+void read_trainjob(const StrictJson& root, Plan& plan) { read_jobs_of_set(root, plan, true); }
 
-void read_leader_worker_set(element root, Plan& plan) {
+void read_leader_worker_set(const StrictJson& root, Plan& plan) {
   Role role;
   role.name = "worker";
-  role.group_size = number_at(root, "/spec/leaderWorkerTemplate/size", 1);
-  role.places = role.expected = number_at(root, "/spec/replicas", 1) * role.group_size;
+  if (root.is_absent_or_null("/spec/leaderWorkerTemplate"))
+    root.refuse("/spec/leaderWorkerTemplate", "is not there, and a map is expected");
+  role.group_size = root.number_or("/spec/leaderWorkerTemplate/size", {1, kCounts.most}, 1);
+  role.places = role.expected = root.number_or("/spec/replicas", kCounts, 1) * role.group_size;
   plan.roles.push_back(std::move(role));
 }
 
-void read_stateful_set(element root, Plan& plan) {
+void read_stateful_set(const StrictJson& root, Plan& plan) {
   Role role;
   role.name = "worker";
-  role.first = number_at(root, "/spec/ordinals/start", 0);
-  role.places = role.expected = number_at(root, "/spec/replicas", 1);
+  role.first = root.number_or("/spec/ordinals/start", kCounts, 0);
+  role.places = role.expected = root.number_or("/spec/replicas", kCounts, 1);
   plan.roles.push_back(std::move(role));
 }
 
 // The one whose rank is 0 comes first, as the training operator ranks; the others as they are written.
 int precedence(std::string_view role) { return role == "master" || role == "chief" ? 0 : 1; }
 
-void read_replicas(element root, Plan& plan, const std::string& pointer) {
-  for (const auto field : map_at(root, pointer)) {
+void read_replicas(const StrictJson& root, Plan& plan, const std::string& pointer) {
+  for (const auto& [name, replica] : root.fields(pointer)) {
     Role role;
-    role.name = std::string(field.key);
+    role.name = std::string(name);
     std::transform(role.name.begin(), role.name.end(), role.name.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    role.places = role.expected = number_at(field.value, "/replicas", 1);
+    role.places = role.expected = replica.number_or("/replicas", kCounts, 1);
     plan.roles.push_back(std::move(role));
   }
   std::stable_sort(plan.roles.begin(), plan.roles.end(), [](const Role& a, const Role& b) {
     return precedence(a.name) < precedence(b.name);
   });
-  plan.suspended = true_at(root, "/spec/runPolicy/suspend");
+  plan.suspended = root.flag_or("/spec/runPolicy/suspend", false);
 }
 
-void read_pytorch_job(element root, Plan& plan) {
+void read_pytorch_job(const StrictJson& root, Plan& plan) {
   read_replicas(root, plan, "/spec/pytorchReplicaSpecs");
 }
 
-void read_tf_job(element root, Plan& plan) {
+void read_tf_job(const StrictJson& root, Plan& plan) {
   read_replicas(root, plan, "/spec/tfReplicaSpecs");
   // It reads checkpoints alone; the operator leaves it out of TF_CONFIG's cluster.
   for (Role& role : plan.roles) role.in_cluster = role.name != "evaluator";
 }
 
-void read_volcano_job(element root, Plan& plan) {
-  for (const element task : list_at(root, "/spec/tasks")) {
+void read_volcano_job(const StrictJson& root, Plan& plan) {
+  for (const StrictJson& task : root.list("/spec/tasks")) {
     Role role;
-    role.name = text_at(task, "/name");
+    role.name = task.text_or("/name", "");
+    // As its webhook names them.
     if (role.name.empty()) role.name = fmt::format("default{}", plan.roles.size());
-    role.places = role.expected = number_at(task, "/replicas", 1);
+    // Its API documents no default.
+    role.places = role.expected = task.number("/replicas", kCounts);
     plan.roles.push_back(std::move(role));
   }
 }
 
 // A LabelSelector as the server takes it in a query.
-std::string selector_of(element root) {
+std::string selector_of(const StrictJson& root) {
   std::string out;
   const auto add = [&](const std::string& term) { out += (out.empty() ? "" : ",") + term; };
-  object labels;
-  if (!root.at_pointer("/spec/selector/matchLabels").get_object().get(labels)) {
-    for (const auto field : labels) {
-      std::string_view value;
-      if (field.value.get_string().get(value)) throw Wrong{"a matchLabels entry is no text"};
-      add(fmt::format("{}={}", field.key, value));
-    }
-  }
-  array expressions;
-  if (!root.at_pointer("/spec/selector/matchExpressions").get_array().get(expressions)) {
-    for (const element expression : expressions) {
-      const std::string key(text_at(expression, "/key"));
-      const std::string_view how = text_at(expression, "/operator");
+  for (const auto& [key, value] : root.fields_or_none("/spec/selector/matchLabels"))
+    add(fmt::format("{}={}", key, value.text_or("", "")));
+  for (const StrictJson& expression : root.list_or_none("/spec/selector/matchExpressions")) {
+    const std::string key(expression.text("/key"));
+    const std::string_view how = expression.text("/operator");
+    if (how == "In" || how == "NotIn") {
       std::string values;
-      if (how == "In" || how == "NotIn") {
-        for (const element value : list_at(expression, "/values")) {
-          std::string_view text;
-          if (value.get_string().get(text)) throw Wrong{"a matchExpressions value is no text"};
-          values += (values.empty() ? "" : ",") + std::string(text);
-        }
-        add(fmt::format("{} {} ({})", key, how == "In" ? "in" : "notin", values));
-      } else if (how == "Exists" || how == "DoesNotExist") {
-        add(how == "Exists" ? key : "!" + key);
-      } else {
-        throw Wrong{fmt::format("its selector has the unknown operator {}", quote(how))};
-      }
+      for (const StrictJson& value : expression.list("/values"))
+        values += (values.empty() ? "" : ",") + std::string(value.text_or("", ""));
+      add(fmt::format("{} {} ({})", key, how == "In" ? "in" : "notin", values));
+    } else if (how == "Exists" || how == "DoesNotExist") {
+      add(how == "Exists" ? key : "!" + key);
+    } else {
+      expression.refuse("/operator", fmt::format("is {}, which is unknown", quote(how)));
     }
   }
-  if (out.empty()) throw Wrong{"its spec has no selector"};
+  if (out.empty()) root.refuse("/spec/selector", "says nothing");
   return out;
 }
 
 // The controller's reference.
-std::string controller_of(element root) {
-  array owners;
-  if (root.at_pointer("/metadata/ownerReferences").get_array().get(owners)) return "";
-  for (const element owner : owners)
-    if (true_at(owner, "/controller"))
-      return fmt::format("{}/{}", text_at(owner, "/kind"), text_at(owner, "/name"));
+std::string controller_of(const StrictJson& root) {
+  for (const StrictJson& owner : root.list_or_none("/metadata/ownerReferences"))
+    if (owner.flag_or("/controller", false))
+      return fmt::format("{}/{}", owner.text("/kind"), owner.text("/name"));
   return "";
 }
 
@@ -204,19 +169,19 @@ constexpr Maker kTrainJob = {"TrainJob", "/apis/trainer.kubeflow.org/v1alpha1",
 }  // namespace
 
 // Batch and Kubeflow say it as a condition, Volcano as a phase.
-std::string how_ended(element root) {
-  array conditions;
-  if (!root.at_pointer("/status/conditions").get_array().get(conditions)) {
-    for (const element condition : conditions) {
-      const std::string_view type = text_at(condition, "/type");
-      if (text_at(condition, "/status") != "True") continue;
+std::string how_ended(const StrictJson& root) {
+  // Operators whose conditions are never left out write null where they have none.
+  if (!root.is_absent_or_null("/status/conditions")) {
+    for (const StrictJson& condition : root.list("/status/conditions")) {
+      const std::string_view type = condition.text("/type");
+      if (condition.text("/status") != "True") continue;
       if (type != "Complete" && type != "Completed" && type != "Succeeded" && type != "Failed")
         continue;
-      const std::string_view reason = text_at(condition, "/reason");
+      const std::string_view reason = condition.text_or("/reason", "");
       return reason.empty() ? std::string(type) : fmt::format("{}: {}", type, reason);
     }
   }
-  const std::string_view phase = text_at(root, "/status/state/phase");
+  const std::string_view phase = root.text_or("/status/state/phase", "");
   for (const char* end : {"Completed", "Failed", "Aborted", "Terminated"})
     if (phase == end) return std::string(phase);
   return "";
@@ -259,24 +224,24 @@ sdk::Result<Plan> read_plan(const Finder& finder, const std::string& name, std::
                         {}};
   };
   simdjson::dom::parser parser;
-  element root;
-  if (const auto error = parser.parse(json.data(), json.size()).get(root))
-    return wrong(simdjson::error_message(error));
+  simdjson::dom::element document;
+  if (std::string why = support::parse_object(json, parser, document); !why.empty())
+    return wrong(why);
   Plan plan;
-  try {
-    plan.uid = text_at(root, "/metadata/uid");
-    plan.version = text_at(root, "/metadata/resourceVersion");
-    if (text_at(root, "/metadata/name") != name || plan.uid.empty())
-      return wrong("it has another name, or no uid");
-    finder.read(root, plan);
-    plan.deleting = !text_at(root, "/metadata/deletionTimestamp").empty();
-    plan.ended = how_ended(root);
-    plan.controller = controller_of(root);
-    plan.selector =
-        finder.label == nullptr ? selector_of(root) : fmt::format("{}={}", finder.label, name);
-  } catch (const Wrong& why) {
-    return wrong(why.why);
-  }
+  std::string why;
+  const StrictJson root(document, why);
+  plan.uid = root.text("/metadata/uid");
+  plan.version = root.text("/metadata/resourceVersion");
+  if (const std::string_view said = root.text("/metadata/name"); said != name)
+    root.refuse("/metadata/name", fmt::format("is {}", quote(said)));
+  if (root.is_absent_or_null("/spec")) root.refuse("/spec", "is not there, and a map is expected");
+  if (why.empty()) finder.read(root, plan);
+  plan.deleting = !root.text_or("/metadata/deletionTimestamp", "").empty();
+  plan.ended = how_ended(root);
+  plan.controller = controller_of(root);
+  plan.selector =
+      finder.label == nullptr ? selector_of(root) : fmt::format("{}={}", finder.label, name);
+  if (!why.empty()) return wrong(why);
   if (plan.roles.empty()) return wrong("its spec has no kind of members");
   int64_t places = 0;
   for (const Role& role : plan.roles) places += role.places;

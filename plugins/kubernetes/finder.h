@@ -2,14 +2,14 @@
 // places are called, and how many of them it is to have. Knows nothing of networks.
 #pragma once
 
-#include <simdjson.h>
-
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <muster/plugin.hpp>
+
+#include "plugins/support/strict_json.h"
 
 namespace muster::kubernetes {
 
@@ -22,6 +22,7 @@ struct Role {
   int64_t places = 0;      // indices run from `first` to `first` + `places` - 1
   int64_t first = 0;       // a StatefulSet's first ordinal, which is rank 0
   bool indexed = true;     // false: its pods have no places of their own
+  int64_t succeeded = 0;   // how many of its places the object says to have ended well
   bool in_cluster = true;  // false: a process beside the cluster, as TensorFlow's evaluator
 };
 
@@ -30,6 +31,7 @@ struct Plan {
   std::string uid, version;  // resourceVersion
   std::string selector;      // of its pods
   std::vector<Role> roles;   // in the order of ranks over all of them
+  int32_t attempt = 0;       // a JobSet's restarts: pods of an attempt before are none of its own
   bool suspended = false;
   bool deleting = false;
   std::string ended;       // "Complete", "Failed: BackoffLimitExceeded"; "" while it goes on
@@ -54,8 +56,8 @@ struct Finder {
   bool ordinals;             // a pod without an index has its place at the end of its name
   const char* place;         // what a pod is called there: {name}, {role}, {group}, {index}
   const char* leader_place;  // where index 0 of a group is called otherwise; or null
-  // Reads the roles out of the object.
-  void (*read)(simdjson::dom::element object, Plan& plan);
+  // Reads the roles out of the object, and refuses there what it cannot believe.
+  void (*read)(const support::StrictJson& object, Plan& plan);
   const Maker* maker = nullptr;  // or null: people name the object itself
 };
 
@@ -66,7 +68,7 @@ const std::vector<Finder>& finders();
 sdk::Result<Plan> read_plan(const Finder& finder, const std::string& name, std::string_view json);
 
 // How an object itself has ended, as in Plan; "" while it goes on.
-std::string how_ended(simdjson::dom::element object);
+std::string how_ended(const support::StrictJson& object);
 
 // What the pod of a place is called, or begins with: "train-worker-0-3".
 std::string place_name(const Finder& finder, const std::string& name, const Role& role,

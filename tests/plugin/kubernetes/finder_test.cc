@@ -381,8 +381,110 @@ TEST_CASE("an object that cannot be understood is no empty cluster") {
       lab({},
           {{kSetPath,
             object(
-                R"({"replicatedJobs": [{"name": "a", "replicas": 1000000, "template": {"spec": {"parallelism": 1000000}}}]})")}}));
+                R"({"replicatedJobs": [{"name": "a", "replicas": 1000000, "template": {"spec": {"parallelism": 1000000, "completions": 1000000}}}]})")}}));
   CHECK(huge.code == MUSTER_E_RESOURCE_EXHAUSTED);
+}
+
+TEST_CASE("a field that decides who is a member is of its type, or the object is not believed") {
+  struct Case {
+    const char *option, *path, *spec, *why;
+  };
+  const char* job = "/apis/batch/v1/namespaces/default/jobs/train";
+  const char* workers =
+      "/apis/leaderworkerset.x-k8s.io/v1/namespaces/default/leaderworkersets/train";
+  const char* stateful = "/apis/apps/v1/namespaces/default/statefulsets/train";
+  const char* pytorch = "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs/train";
+  const char* volcano = "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs/train";
+  for (const Case& one : std::vector<Case>{
+           {"job", job, R"({"parallelism": "4"})",
+            "spec.parallelism is a text, where a number is expected"},
+           {"job", job, R"({"parallelism": null})",
+            "spec.parallelism is null, where a number is expected"},
+           {"job", job, R"({"parallelism": 4, "completionMode": "Indexed"})",
+            "spec.completions is not there, and a number is expected"},
+           {"job", job, R"({"completionMode": "Odd"})",
+            "spec.completionMode is 'Odd', and neither Indexed nor NonIndexed"},
+           {"job", job, R"({"suspend": "no"})",
+            "spec.suspend is a text, where true or false is expected"},
+           {"job", job, R"({"selector": {"matchLabels": {"a": 1}}})",
+            "spec.selector.matchLabels.a is a number, where a text is expected"},
+           {"job", job, "[]", "spec is a list, where a map is expected"},
+           {"jobset", kSetPath, R"({"replicatedJobs": {}})",
+            "spec.replicatedJobs is a map, where a list is expected"},
+           {"jobset", kSetPath, R"({"replicatedJobs": [4]})",
+            "spec.replicatedJobs[0] is a number, where a map is expected"},
+           {"jobset", kSetPath,
+            R"({"replicatedJobs": [{"name": "a", "template": {"spec": {}}, "replicas": "2"}]})",
+            "spec.replicatedJobs[0].replicas is a text, where a number is expected"},
+           {"jobset", kSetPath,
+            R"({"replicatedJobs": [{"name": "a", "template": {"spec": {"parallelism": 2.5}}}]})",
+            "spec.replicatedJobs[0].template.spec.parallelism is 2.5, where a whole number from 0 "
+            "to 1000000 is expected"},
+           {"jobset", kSetPath, R"({"replicatedJobs": [{"name": "a"}]})",
+            "spec.replicatedJobs[0].template.spec is not there, and a map is expected"},
+           {"leaderworkerset", workers, R"({"leaderWorkerTemplate": {"size": "4"}})",
+            "spec.leaderWorkerTemplate.size is a text, where a number is expected"},
+           {"leaderworkerset", workers, R"({"replicas": [], "leaderWorkerTemplate": {}})",
+            "spec.replicas is a list, where a number is expected"},
+           {"leaderworkerset", workers, "{}",
+            "spec.leaderWorkerTemplate is not there, and a map is expected"},
+           {"statefulset", stateful, R"({"replicas": true})",
+            "spec.replicas is true or false, where a number is expected"},
+           {"statefulset", stateful, R"({"ordinals": 4})",
+            "spec.ordinals is a number, where a map is expected"},
+           {"pytorchjob", pytorch, R"({"pytorchReplicaSpecs": []})",
+            "spec.pytorchReplicaSpecs is a list, where a map is expected"},
+           {"pytorchjob", pytorch, R"({"pytorchReplicaSpecs": {"Worker": {"replicas": {}}}})",
+            "spec.pytorchReplicaSpecs.Worker.replicas is a map, where a number is expected"},
+           {"pytorchjob", pytorch, R"({"pytorchReplicaSpecs": {"Worker": 4}})",
+            "spec.pytorchReplicaSpecs.Worker is a number, where a map is expected"},
+           {"pytorchjob", pytorch, R"({"pytorchReplicaSpecs": {"Worker": {}, "Worker": {}}})",
+            "spec.pytorchReplicaSpecs has the key 'Worker' twice"},
+           {"vcjob", volcano, R"({"tasks": [{"name": "w"}]})",
+            "spec.tasks[0].replicas is not there, and a number is expected"},
+           {"vcjob", volcano, R"({"tasks": [{"name": 4, "replicas": 1}]})",
+            "spec.tasks[0].name is a number, where a text is expected"}}) {
+    CAPTURE(one.spec);
+    const auto answer = ask("kubernetes", std::string(R"({")") + one.option + R"(": "train"})",
+                            lab({}, {{one.path, object(one.spec)}}));
+    CHECK(answer.code == MUSTER_E_DATA_LOSS);
+    const std::string end = std::string(" 'train' cannot be understood: ") + one.why;
+    CHECK_MESSAGE(answer.message.size() > end.size(), answer.message);
+    CHECK_MESSAGE(answer.message.find(end) != std::string::npos, answer.message);
+  }
+  for (const char* status : {R"({"restarts": "2"})", R"({"conditions": {}})",
+                             R"({"conditions": [{"type": "Failed"}]})"}) {
+    CAPTURE(status);
+    CHECK(ask("kubernetes", R"({"jobset": "train"})",
+              lab({}, {{kSetPath,
+                        object(R"({"replicatedJobs": [{"name": "a", "template": {"spec": {}}}]})",
+                               status)}}))
+              .code == MUSTER_E_DATA_LOSS);
+  }
+}
+
+TEST_CASE("what an API documents as its default is one, and only where the field is absent") {
+  const auto expected = [](const char* option, const std::string& path, const std::string& spec,
+                           const std::string& role) {
+    const auto answer = ask("kubernetes", std::string(R"({")") + option + R"(": "train"})",
+                            lab({}, {{path, object(spec)}}));
+    CAPTURE(answer.message);
+    REQUIRE(answer.code == MUSTER_OK);
+    return answer.expected.at(role);
+  };
+  const std::string selector = R"("selector": {"matchLabels": {"uid": "u1"}})";
+  CHECK(expected("job", kJobPath, "{" + selector + "}", "worker") == 1);
+  CHECK(expected("job", kJobPath, R"({"completionMode": "Indexed", )" + selector + "}", "worker") ==
+        1);
+  CHECK(expected("jobset", kSetPath,
+                 R"({"replicatedJobs": [{"name": "a", "template": {"spec": {}}}]})", "a") == 1);
+  CHECK(expected("leaderworkerset",
+                 "/apis/leaderworkerset.x-k8s.io/v1/namespaces/default/leaderworkersets/train",
+                 R"({"leaderWorkerTemplate": {}})", "worker") == 1);
+  CHECK(expected("statefulset", "/apis/apps/v1/namespaces/default/statefulsets/train",
+                 "{" + selector + "}", "worker") == 1);
+  CHECK(expected("pytorchjob", "/apis/kubeflow.org/v1/namespaces/default/pytorchjobs/train",
+                 R"({"pytorchReplicaSpecs": {"Worker": {}}})", "worker") == 1);
 }
 
 TEST_CASE("only one thing can say who the members are") {

@@ -107,3 +107,48 @@ TEST_CASE(
               .code == MUSTER_E_DATA_LOSS);
   }
 }
+
+TEST_CASE("service: a field of another type is told, and no endpoint is passed over for it") {
+  const auto why = [](const std::string& slices) {
+    const auto answer = ask("kubernetes", R"({"service": "train"})", with(slices));
+    CHECK_MESSAGE(answer.code == MUSTER_E_DATA_LOSS, slices);
+    const std::string head = "the API server's endpoint slices cannot be understood: ";
+    CHECK(answer.message.rfind(head, 0) == 0);
+    return answer.message.substr(std::min(head.size(), answer.message.size()));
+  };
+  const std::string good = endpoint("w-0", "10.8.0.1");
+  CHECK(why("4") == "items[0] is a number, where a map is expected");
+  CHECK(why(slice("{}")) == "items[0].endpoints is a map, where a list is expected");
+  CHECK(why(slice("[" + good + ", 4]")) ==
+        "items[0].endpoints[1] is a number, where a map is expected");
+  CHECK(why(slice(R"([{"addresses": "10.8.0.1"}])")) ==
+        "items[0].endpoints[0].addresses is a text, where a list is expected");
+  CHECK(why(slice(R"([{"addresses": []}])")) == "items[0].endpoints[0].addresses is empty");
+  CHECK(why(slice(R"([{"addresses": [null]}])")) ==
+        "items[0].endpoints[0].addresses[0] is null, where a text is expected");
+  CHECK(why(slice("[" + endpoint("w-0", "10.8.0.1", R"("terminating": "true")") + "]")) ==
+        "items[0].endpoints[0].conditions.terminating is a text, where true or false is expected");
+  CHECK(why(slice("[" + good + "]", R"([{"port": 0}])")) ==
+        "items[0].ports[0].port is 0, where a whole number from 1 to 65535 is expected");
+  CHECK(why(slice("[" + good + "]", R"([{"port": "7000"}])")) ==
+        "items[0].ports[0].port is a text, where a number is expected");
+}
+
+TEST_CASE("service: a condition that is null is unknown, and an unknown one is ready") {
+  const World world =
+      with(slice("[" + endpoint("w-0", "10.8.0.1", R"("ready": null, "terminating": null)") + "]"));
+  CHECK(ask("kubernetes", R"({"service": "train", "require": "ready"})", world).cluster() ==
+        "worker:w-0=10.8.0.1:7000");
+}
+
+TEST_CASE("service: a list that says it goes on is not taken for a whole one") {
+  const auto answer =
+      ask("kubernetes", R"({"service": "train"})",
+          lab({}, {{"/apis/discovery.k8s.io/v1/namespaces/default/endpointslices",
+                    R"({"kind": "EndpointSliceList", "metadata": {"continue": "abc"}, "items": [)" +
+                        slice("[" + endpoint("w-0", "10.8.0.1") + "]") + "]}"}}));
+  CHECK(answer.code == MUSTER_E_DATA_LOSS);
+  CHECK(answer.message ==
+        "the API server's endpoint slices cannot be understood: metadata.continue says that this "
+        "is not all of it");
+}

@@ -80,6 +80,19 @@ TEST_CASE("trainjob: without a JobSet the TrainJob is asked why") {
             .message == none("it has ended: Failed: TrainingRuntimeNotSupported"));
 }
 
+TEST_CASE("trainjob: one whose fields are of another type is not believed") {
+  for (const auto& [spec, why] : std::vector<std::pair<std::string, std::string>>{
+           {R"({"suspend": "yes"})", "spec.suspend is a text, where true or false is expected"},
+           {R"({"trainer": {"numNodes": "4"}})",
+            "spec.trainer.numNodes is a text, where a number is expected"},
+           {R"({"runtimeRef": "torch"})", "spec.runtimeRef is a text, where a map is expected"}}) {
+    const auto answer =
+        ask("kubernetes", R"({"trainjob": "train"})", lab({}, {{kTrainPath, object(spec)}}));
+    CHECK(answer.code == MUSTER_E_DATA_LOSS);
+    CHECK(answer.message == "the API server's TrainJob 'train' cannot be understood: " + why);
+  }
+}
+
 TEST_CASE("trainjob: neither of the two, or a TrainJob that may not be read, is told as it is") {
   const auto neither = ask("kubernetes", R"({"trainjob": "train"})", lab({}));
   CHECK(neither.code == MUSTER_E_NOT_FOUND);
