@@ -103,10 +103,8 @@ std::string find_cluster_domain(const Options& options, const sdk::Call& call) {
 
 }  // namespace
 
-Judge judge_now(const Options& options, const sdk::Call& call) {
-  const auto* clock = call.host().service<muster_clock_v1>(MUSTER_CLOCK_V1);
-  return {clock == nullptr ? 0 : clock->realtime_ns(call.get()) / 1000000000, options.require,
-          options.address == AddressKind::kDns};
+Judge judge_of(const Options& options) {
+  return {options.require, options.address == AddressKind::kDns};
 }
 
 Answers::Answers(const Access& access, const Options& options, sdk::Call& call)

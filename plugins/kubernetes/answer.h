@@ -14,8 +14,8 @@
 
 namespace muster::kubernetes {
 
-// By which a pod is judged at this moment.
-Judge judge_now(const Options& options, const sdk::Call& call);
+// By which a pod is judged.
+Judge judge_of(const Options& options);
 
 // The answers of one call: one of a resolve, many of a watch. What they have in common is found out once: the domain of
 // cluster-internal names (the option, else by /etc/resolv.conf, else "cluster.local") and who this process is.

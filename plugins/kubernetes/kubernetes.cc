@@ -123,7 +123,7 @@ class Kubernetes {
     auto access = find_access(options_, false, exec_cache_, call);
     if (!access) return std::move(access).failure();
 
-    const Judge judge = judge_now(options_, call);
+    const Judge judge = judge_of(options_);
     if (!options_.service.empty()) return push_service(*access, options_, judge, call);
     if (options_.finder == nullptr) return resolve_selectors(*access, judge, call);
     auto found = find_object_members(*access, options_, judge, call);

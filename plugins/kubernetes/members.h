@@ -55,11 +55,25 @@ struct JobMembers {
 };
 
 // Picks and ranks the members of a job by selectors; README.md has the rules. A pod counts once, however many selectors
-// it matches; pods that ended well do not count; of several pods for one index the newest live one does, and a failed one
-// without index does not once it was replaced.
+// it matches; pods that ended well do not count; of several pods for one index the one that `choose` takes does, and a failed
+// one without index does not once another pod was made in its place.
 Members find_members(const SelectedPods& selected, const Judge& judge);
 
-// Among pods for one place: is `a` the one that counts? A live one before others, one that failed last; then the newer.
+// Among pods for one place.
+struct Choice {
+  const Pod* pod = nullptr;  // the one that counts
+  // Why it cannot be told from another one, so that the place is missing all the same; "" when it can.
+  std::string doubt;
+  // Each of the others, and why the one counts instead: "it was made later".
+  std::vector<std::pair<const Pod*, std::string>> others;
+};
+
+// Of several pods for one place the one of the latest attempt counts; of these the one of the object that was made last; of these one
+// that is a task, then one that lives, then one that has not failed; then the one that was made last. The order in which
+// they are given says nothing.
+Choice choose(std::vector<const Pod*> pods, const Judge& judge);
+
+// Among pods of one object and attempt that have no places of their own: does `a` fill one rather than `b`? As above.
 bool counts_before(const Pod& a, const Pod& b, const Judge& judge);
 
 }  // namespace muster::kubernetes

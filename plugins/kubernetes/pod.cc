@@ -97,6 +97,14 @@ Trouble& PodList::trouble_of(Pod& pod) {
   return *pod.troubles;
 }
 
+int64_t Pod::end() const {
+  int64_t time = trouble().disrupted;
+  if (container_ended && !container_runs) time = std::max(time, ended);
+  if (time == 0 && deleted != kSomeTime) time = deleted;
+  // No pod ends before it is made, whatever two clocks say.
+  return time == 0 ? 0 : std::max(time, created);
+}
+
 std::string full_name(const Pod& pod) {
   return pod.name_space.empty() ? pod.name.string()
                                 : fmt::format("{}/{}", pod.name_space.view(), pod.name.view());
@@ -140,6 +148,7 @@ void take_label(Pod& pod, TextArena& texts, std::string_view key, std::string_vi
     if (name == "worker-index") take_index(pod, IndexSource::kWorker, value);
     if (name == "group-index") take_number(value, pod.group);
     if (name == "size") take_number(value, pod.group_size);
+    if (name == "template-revision-hash") pod.revision = texts.shared(value);
   } else if (domain == "apps.kubernetes.io") {
     if (name == "pod-index") take_index(pod, IndexSource::kOrdinal, value);
   } else if (domain == "training.kubeflow.org") {
@@ -181,7 +190,7 @@ void take_restarts(Pod& pod, int64_t count) {
 }
 
 void take_condition(Pod& pod, PodList& list, std::string_view type, std::string_view status,
-                    std::string_view reason, std::string_view message) {
+                    std::string_view reason, std::string_view message, int64_t since) {
   if (type == "Ready") {
     pod.ready = status == "True";
     if (!pod.ready && !(reason.empty() && message.empty()))
@@ -190,8 +199,10 @@ void take_condition(Pod& pod, PodList& list, std::string_view type, std::string_
     if (status == "False")
       list.trouble_of(pod).unschedulable = list.texts.add(message.empty() ? reason : message);
   } else if (type == "DisruptionTarget") {
-    if (status == "True")
+    if (status == "True") {
       list.trouble_of(pod).disruption = list.texts.add(with_message(reason, message));
+      list.trouble_of(pod).disrupted = since;
+    }
   }
 }
 
@@ -212,7 +223,14 @@ void take_terminated(Pod& pod, PodList& list, std::string_view reason, int64_t e
         fmt::format("{}{}exit code {}", reason, reason.empty() ? "" : ", ", exit_code));
 }
 
-void take_finished(Pod& pod, int64_t time) { pod.ended = std::max(pod.ended, time); }
+void take_finished(Pod& pod, ContainerKind kind, int64_t exit_code, int64_t time) {
+  pod.ended = std::max(pod.ended, time);
+  if (time != 0 && (kind == ContainerKind::kOwn || exit_code != 0)) pod.container_ended = true;
+}
+
+void take_running(Pod& pod, ContainerKind kind) {
+  if (kind == ContainerKind::kOwn) pod.container_runs = true;
+}
 
 std::optional<int64_t> parse_time(std::string_view text) {
   // Servers write whole seconds in UTC (metav1.Time).

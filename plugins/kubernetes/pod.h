@@ -40,6 +40,7 @@ struct Trouble {
   Text unschedulable;      // the scheduler's words, when it has not placed it
   Text not_ready;          // of the condition Ready, when that is False
   Text disruption;         // of the condition DisruptionTarget: it is being evicted or preempted
+  int64_t disrupted = 0;   // when that condition began; 0: not
   Text waiting;            // why a container waits: "ImagePullBackOff: ..."
   Text terminated;         // how a container ended: "OOMKilled, exit code 137"
   Text restarted_because;  // the same of the run before this one
@@ -57,6 +58,7 @@ struct Pod {
   Text ip, second_ip;     // podIP, and the one of the other family
   Text owner, owner_uid;  // its controller, "Job/train"
   Text set_uid;           // of the JobSet above its owner
+  Text revision;          // of the template that its LeaderWorkerSet made it of
   Text role;              // what its platform calls this kind of member: "launcher", "ps"
   Text accelerator_model;                // of the node it asks for: "tpu-v5-lite-podslice"
   Text accelerator_topology;             // "4x4"
@@ -65,7 +67,7 @@ struct Pod {
   Trouble* troubles = nullptr;           // may be null; `trouble()` is never
 
   int64_t created = 0;  // seconds since 1970, as all times here; 0: not
-  int64_t ended = 0;    // when its last container did
+  int64_t ended = 0;    // when the last of its containers did that have ended; see end()
   int64_t deleted = 0;  // the end of its deletion's grace
   int32_t index = -1;   // its platform's index for it
   int32_t group = -1;   // in which the index counts: a JobSet's job, a LeaderWorkerSet's group
@@ -79,9 +81,15 @@ struct Pod {
   Phase phase = Phase::kNone;
   bool ready = false;  // the condition Ready
   bool host_network = false;
+  bool container_ended =
+      false;  // one of its containers has ended, or one of the initial ones has failed
+  bool container_runs = false;  // one of its containers is said to run
 
   bool live() const { return phase == Phase::kRunning && deleted == 0 && !ip.empty(); }
   bool ended_well() const { return phase == Phase::kSucceeded; }
+  // When it ended, once it has; 0: nothing says when. The later of the end of its last container, which no container
+  // contradicts that is said to run, and the begin of its disruption; where there is neither, the end of its deletion's grace.
+  int64_t end() const;
   const Trouble& trouble() const;
 };
 
@@ -130,17 +138,24 @@ void take_ip(Text& first, Text& second, TextArena& texts, std::string_view ip);
 // A container's restartCount.
 void take_restarts(Pod& pod, int64_t count);
 
-// A condition: Ready, PodScheduled, DisruptionTarget; others are passed over. `status` is "True" or "False".
+// A condition: Ready, PodScheduled, DisruptionTarget; others are passed over. `status` is "True" or "False", `since` its
+// lastTransitionTime, or 0.
 void take_condition(Pod& pod, PodList& list, std::string_view type, std::string_view status,
-                    std::string_view reason, std::string_view message);
+                    std::string_view reason, std::string_view message, int64_t since);
 
 // A container's state `waiting`, or `terminated` when `exit_code` is not 0.
 void take_waiting(Pod& pod, PodList& list, std::string_view reason, std::string_view message);
 void take_terminated(Pod& pod, PodList& list, std::string_view reason, int64_t exit_code,
                      bool of_the_run_before);
 
-// A terminated container's finishedAt.
-void take_finished(Pod& pod, int64_t time);
+// What kind of container a status is of: an init container's end is not its pod's, unless it has failed.
+enum class ContainerKind : uint8_t { kInitial, kOwn };
+
+// A terminated container's finishedAt, or 0, and its exit code.
+void take_finished(Pod& pod, ContainerKind kind, int64_t exit_code, int64_t time);
+
+// A container whose state is `running`.
+void take_running(Pod& pod, ContainerKind kind);
 
 // Seconds since 1970 of "2026-02-11T11:14:15Z"; nothing when it is none.
 std::optional<int64_t> parse_time(std::string_view rfc3339);

@@ -192,19 +192,22 @@ class PodReader {
 
   error_code read_condition(value& value) {
     std::string_view type, status, reason, message;
+    int64_t since = 0;
     const auto error = each_field(value, [&](const auto& key, auto& inside) -> error_code {
       if (key == "type") return read_view(inside, type);
       if (key == "status") return read_view(inside, status);
       if (key == "reason") return read_view(inside, reason);
       if (key == "message") return read_view(inside, message);
+      if (key == "lastTransitionTime") return read_time(inside, since);
       return SUCCESS;
     });
-    if (!error) take_condition(pod_, list_, type, status, reason, message);
+    if (!error) take_condition(pod_, list_, type, status, reason, message, since);
     return error;
   }
 
-  error_code read_state(value& value, bool of_the_run_before) {
+  error_code read_state(value& value, ContainerKind container, bool of_the_run_before) {
     return each_field(value, [&](const auto& kind, auto& inside) -> error_code {
+      if (kind == "running" && !of_the_run_before) take_running(pod_, container);
       const bool waiting = kind == "waiting", terminated = kind == "terminated";
       if (!waiting && !terminated) return SUCCESS;
       std::string_view reason, message;
@@ -219,15 +222,15 @@ class PodReader {
         return error;
       if (waiting) take_waiting(pod_, list_, reason, message);
       if (terminated) take_terminated(pod_, list_, reason, exit_code, of_the_run_before);
-      if (terminated && !of_the_run_before) take_finished(pod_, finished);
+      if (terminated && !of_the_run_before) take_finished(pod_, container, exit_code, finished);
       return SUCCESS;
     });
   }
 
-  error_code read_container_status(value& value) {
+  error_code read_container_status(value& value, ContainerKind container) {
     return each_field(value, [&](const auto& key, auto& inside) -> error_code {
-      if (key == "state") return read_state(inside, false);
-      if (key == "lastState") return read_state(inside, true);
+      if (key == "state") return read_state(inside, container, false);
+      if (key == "lastState") return read_state(inside, container, true);
       if (key == "restartCount") {
         int64_t count = 0;
         if (auto error = read_number(inside, count)) return error;
@@ -265,8 +268,11 @@ class PodReader {
       if (key == "message") return add_trouble(inside, &Trouble::message);
       if (key == "conditions")
         return each_element(inside, [&](auto& condition) { return read_condition(condition); });
-      if (key == "containerStatuses" || key == "initContainerStatuses")
-        return each_element(inside, [&](auto& one) { return read_container_status(one); });
+      if (key == "containerStatuses" || key == "initContainerStatuses") {
+        const auto kind =
+            key == "containerStatuses" ? ContainerKind::kOwn : ContainerKind::kInitial;
+        return each_element(inside, [&](auto& one) { return read_container_status(one, kind); });
+      }
       return SUCCESS;
     });
   }

@@ -296,8 +296,8 @@ class PodReader {
         case 4: add_trouble(text_of(field), &Trouble::reason); break;
         case 5: pod_.host_ip = texts_.shared(text_of(field)); break;
         case 6: pod_.ip = texts_.add(text_of(field)); break;
-        case 8:
-        case 10: read_container_status(bytes_of(field)); break;
+        case 8: read_container_status(bytes_of(field), ContainerKind::kOwn); break;
+        case 10: read_container_status(bytes_of(field), ContainerKind::kInitial); break;
         case 12: read_ip(bytes_of(field), pod_.ip, pod_.second_ip); break;
         case 16: read_ip(bytes_of(field), pod_.host_ip, pod_.second_host_ip); break;
         default: break;
@@ -317,32 +317,35 @@ class PodReader {
 
   void read_condition(std::string_view message) {
     std::string_view type, status, reason, words;
+    int64_t since = 0;
     each_field(message, [&](uint32_t number, const Field& field) {
       switch (number) {
         case 1: type = text_of(field); break;
         case 2: status = text_of(field); break;
+        case 4: since = time_of(field); break;
         case 5: reason = text_of(field); break;
         case 6: words = text_of(field); break;
         default: break;
       }
     });
-    take_condition(pod_, list_, type, status, reason, words);
+    take_condition(pod_, list_, type, status, reason, words, since);
   }
 
-  void read_container_status(std::string_view message) {
+  void read_container_status(std::string_view message, ContainerKind container) {
     each_field(message, [&](uint32_t number, const Field& field) {
       switch (number) {
-        case 2: read_state(bytes_of(field), false); break;
-        case 3: read_state(bytes_of(field), true); break;
+        case 2: read_state(bytes_of(field), container, false); break;
+        case 3: read_state(bytes_of(field), container, true); break;
         case 5: take_restarts(pod_, number_of(field)); break;
         default: break;
       }
     });
   }
 
-  void read_state(std::string_view message, bool of_the_run_before) {
+  void read_state(std::string_view message, ContainerKind container, bool of_the_run_before) {
     each_field(message, [&](uint32_t kind, const Field& state) {
-      const bool waiting = kind == 1, terminated = kind == 3;
+      const bool waiting = kind == 1, running = kind == 2, terminated = kind == 3;
+      if (running && !of_the_run_before) take_running(pod_, container);
       if (!waiting && !terminated) return;
       std::string_view reason, words;
       int64_t exit_code = 0, finished = 0;
@@ -354,7 +357,7 @@ class PodReader {
       });
       if (waiting) take_waiting(pod_, list_, reason, words);
       if (terminated) take_terminated(pod_, list_, reason, exit_code, of_the_run_before);
-      if (terminated && !of_the_run_before) take_finished(pod_, finished);
+      if (terminated && !of_the_run_before) take_finished(pod_, container, exit_code, finished);
     });
   }
 

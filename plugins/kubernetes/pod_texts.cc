@@ -7,8 +7,8 @@ namespace muster::kubernetes {
 namespace {
 
 // Whoever adds a field to one of these says here, where it is a text or a pointer, how it is copied.
-static_assert(sizeof(void*) != 8 || sizeof(Pod) == 232);
-static_assert(sizeof(void*) != 8 || sizeof(Trouble) == 8 * sizeof(Text));
+static_assert(sizeof(void*) != 8 || sizeof(Pod) == 240);
+static_assert(sizeof(void*) != 8 || sizeof(Trouble) == 8 * sizeof(Text) + sizeof(int64_t));
 static_assert(sizeof(void*) != 8 || sizeof(ContainerPort) == 16);
 
 constexpr std::array kOwnTexts = {&Pod::name, &Pod::uid,       &Pod::hostname,
@@ -21,6 +21,7 @@ constexpr std::array kSharedTexts = {&Pod::name_space,
                                      &Pod::owner,
                                      &Pod::owner_uid,
                                      &Pod::set_uid,
+                                     &Pod::revision,
                                      &Pod::role,
                                      &Pod::accelerator_model,
                                      &Pod::accelerator_topology};
@@ -34,7 +35,8 @@ bool same_port(const ContainerPort& a, const ContainerPort& b) {
 }
 
 bool same_troubles(const Trouble& a, const Trouble& b) {
-  return std::all_of(kTroubles.begin(), kTroubles.end(),
+  return a.disrupted == b.disrupted &&
+         std::all_of(kTroubles.begin(), kTroubles.end(),
                      [&](Text Trouble::*field) { return a.*field == b.*field; });
 }
 
@@ -68,6 +70,7 @@ Trouble* copy_troubles(const Pod& pod, const Pod* before, TextArena& texts) {
     return before->troubles;
   auto* copy = texts.make<Trouble>();
   for (Text Trouble::*const field : kTroubles) copy->*field = texts.shared(pod.troubles->*field);
+  copy->disrupted = pod.troubles->disrupted;
   return copy;
 }
 

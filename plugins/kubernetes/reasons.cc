@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "plugins/support/rfc3339.h"
+
 namespace muster::kubernetes {
 namespace {
 
@@ -18,11 +20,13 @@ std::string one_line(std::string text) {
   return text.substr(0, end) + "…";
 }
 
-// "Pending, 12m old"
-std::string phase_and_age(const Pod& pod, int64_t now) {
-  if (pod.created == 0 || now == 0) return std::string(phase_name(pod.phase));
-  return fmt::format("{}, {} old", phase_name(pod.phase),
-                     age_in_words(std::max<int64_t>(now - pod.created, 0)));
+// "Pending since 2026-01-31T11:50:00Z", "Failed at ..."
+std::string phase_and_time(const Pod& pod) {
+  const bool ended = pod.phase == Phase::kFailed || pod.phase == Phase::kSucceeded;
+  const int64_t time = ended ? pod.end() : pod.phase == Phase::kPending ? pod.created : 0;
+  if (time == 0) return std::string(phase_name(pod.phase));
+  return fmt::format("{} {} {}", phase_name(pod.phase), ended ? "at" : "since",
+                     support::to_rfc3339(time));
 }
 
 std::string with_message(Text reason, Text message) {
@@ -55,13 +59,6 @@ std::string cause(const Pod& pod) {
 
 }  // namespace
 
-std::string age_in_words(int64_t seconds) {
-  if (seconds < 120) return fmt::format("{}s", seconds);
-  if (seconds < 120 * 60) return fmt::format("{}m", seconds / 60);
-  if (seconds < 48 * 3600) return fmt::format("{}h", seconds / 3600);
-  return fmt::format("{}d", seconds / 86400);
-}
-
 bool is_task(const Pod& pod, const Judge& judge) {
   if (pod.deleted != 0 || (pod.ip.empty() && !judge.by_name)) return false;
   switch (judge.require) {
@@ -73,19 +70,17 @@ bool is_task(const Pod& pod, const Judge& judge) {
 
 std::string why_missing(const Pod& pod, const Judge& judge) {
   if (is_task(pod, judge)) return "";
-  const int64_t now = judge.now;
   const Trouble& trouble = pod.trouble();
   if (pod.deleted != 0) {
     std::string said = "being deleted";
     // The timestamp is the end of its grace.
-    if (now != 0 && pod.deleted != kSomeTime)
-      said += pod.deleted > now ? fmt::format(", due in {}", age_in_words(pod.deleted - now))
-                                : fmt::format(", due {} ago", age_in_words(now - pod.deleted));
+    if (pod.deleted != kSomeTime)
+      said += fmt::format(", due at {}", support::to_rfc3339(pod.deleted));
     if (!trouble.disruption.empty()) said += fmt::format(": {}", trouble.disruption.view());
     return one_line(std::move(said));
   }
   const bool running = pod.phase == Phase::kRunning;
-  const std::string said = phase_and_age(pod, now);
+  const std::string said = phase_and_time(pod);
   if (running && (!pod.ip.empty() || judge.by_name)) {
     const std::string why =
         trouble.waiting.empty() ? trouble.not_ready.string() : trouble.waiting.string();

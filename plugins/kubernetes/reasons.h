@@ -1,7 +1,6 @@
 // Why a pod is no task, in words for the person who waits for it.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "plugins/kubernetes/pod.h"
@@ -12,7 +11,6 @@ namespace muster::kubernetes {
 enum class Require { kRunning, kReady, kAddress };
 
 struct Judge {
-  int64_t now = 0;  // seconds since 1970; 0 when it is not known, and then no ages are told
   Require require = Require::kRunning;
   bool by_name = false;  // its address is a name, so it needs no IP
 };
@@ -20,10 +18,8 @@ struct Judge {
 // A pod that counts as there.
 bool is_task(const Pod& pod, const Judge& judge);
 
-// "Pending, 12m old: Insufficient google.com/tpu"; "" when the pod is a task. One line of at most about 300 bytes.
+// "Pending since 2026-01-31T11:50:00Z: Insufficient google.com/tpu"; "" when the pod is a task. One line of at most about 300
+// bytes. It names times and no ages, so that the same facts give the same words at every moment.
 std::string why_missing(const Pod& pod, const Judge& judge);
-
-// "45s", "12m", "3h", "9d": in the unit that leaves at least two of it, rounded down.
-std::string age_in_words(int64_t seconds);
 
 }  // namespace muster::kubernetes

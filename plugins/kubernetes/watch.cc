@@ -212,7 +212,7 @@ class Watcher {
 
   // Pushes and commits what there is now; false when something is to be listed first. A failure has pushed nothing.
   sdk::Result<bool> answer() {
-    const Judge judge = judge_now(options_, call_);
+    const Judge judge = judge_of(options_);
     if (object_.feed != nullptr) return answer_object(judge);
     if (slices_.feed != nullptr) {
       if (auto status = push_slices(access_, options_, slices_.feed->json(), judge, call_); !status)

@@ -1,5 +1,6 @@
 #include "plugins/support/rfc3339.h"
 
+#include <array>
 #include <ctime>
 
 #include "plugins/support/text.h"
@@ -55,6 +56,14 @@ std::optional<int64_t> parse_rfc3339(std::string_view text) {
   parts.tm_min = static_cast<int>(minute);
   parts.tm_sec = static_cast<int>(second);
   return int64_t{timegm(&parts)} - offset;
+}
+
+std::string to_rfc3339(int64_t seconds) {
+  const std::time_t time = seconds;
+  std::tm parts = {};
+  std::array<char, 40> text = {};
+  if (gmtime_r(&time, &parts) == nullptr) return std::to_string(seconds);
+  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
 }  // namespace muster::support

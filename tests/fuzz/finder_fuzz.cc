@@ -14,7 +14,7 @@ using namespace muster::kubernetes;
 
 // Without any pod each place is missing, and once.
 void look_at_places(const Finder& finder, const Plan& plan) {
-  const auto placed = place_pods(finder, "train", plan, {}, "", {1769860800, Require::kRunning});
+  const auto placed = place_pods(finder, "train", plan, {}, "", {Require::kRunning});
   if (!placed) std::abort();
   for (const JobMembers& job : placed->jobs) {
     std::set<int64_t> seen;

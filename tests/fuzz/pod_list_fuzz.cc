@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (pod.name.empty() || pod.phase == Phase::kNone) std::abort();
   for (const SelectedPods& selected :
        {SelectedPods{&list.pods}, SelectedPods{&list.pods, &list.pods}}) {
-    const Members members = find_members(selected, {1769860800, Require::kRunning});
+    const Members members = find_members(selected, {Require::kRunning});
     std::set<int64_t> seen;
     bool ranked = false, unranked = false;
     for (const Member& member : members.members) {

@@ -33,7 +33,9 @@ std::string told(const Pod& pod) {
     number("number", pod.ports[n].number), number("host_port", pod.ports[n].host_port);
   }
   number("created", pod.created), number("deleted", pod.deleted);
-  number("ended", pod.ended);
+  number("ended", pod.ended), number("container_ended", pod.container_ended);
+  number("container_runs", pod.container_runs), number("disrupted", pod.trouble().disrupted);
+  text("revision", pod.revision);
   number("index", pod.index), number("group", pod.group), number("global", pod.global_group);
   number("size", pod.group_size), number("attempt", pod.attempt), number("restarts", pod.restarts);
   for (const int32_t count : pod.devices) number("devices", count);
@@ -109,7 +111,7 @@ const char* const kJson =
     R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"7","continue":"token"},"items":[
 {"metadata": {"name": "vintage-0", "namespace": "ml", "uid": "5f1c", "creationTimestamp": "2026-02-11T11:14:15Z", "deletionTimestamp": "2026-03-01T00:00:00Z",
     "labels": {"jobset.sigs.k8s.io/jobset-uid": "7a", "jobset.sigs.k8s.io/job-global-index": "5", "jobset.sigs.k8s.io/replicatedjob-name": "worker",
-      "jobset.sigs.k8s.io/job-index": "3", "jobset.sigs.k8s.io/restart-attempt": "2", "leaderworkerset.sigs.k8s.io/size": "9"},
+      "jobset.sigs.k8s.io/job-index": "3", "jobset.sigs.k8s.io/restart-attempt": "2", "leaderworkerset.sigs.k8s.io/template-revision-hash": "r9", "leaderworkerset.sigs.k8s.io/size": "9"},
     "annotations": {"batch.kubernetes.io/job-completion-index": "7", "example.com/port": "7001", "other": "x"},
     "ownerReferences": [{"kind": "Node", "name": "n"}, {"kind": "Job", "name": "vintage", "uid": "1b2f", "controller": true}]},
   "spec": {"nodeName": "node-a", "hostname": "vintage-0", "subdomain": "vintage", "hostNetwork": true,
@@ -120,10 +122,10 @@ const char* const kJson =
   "status": {"phase": "Running", "hostIP": "10.128.0.31", "hostIPs": [{"ip": "10.128.0.31"}, {"ip": "fd00::31"}],
     "podIP": "10.8.4.19", "podIPs": [{"ip": "10.8.4.19"}, {"ip": "fd00:10:8:4::13"}], "startTime": "1970-01-02T00:00:01Z",
     "reason": "Odd", "message": "very odd",
-    "conditions": [{"type": "Ready", "status": "True"}, {"type": "DisruptionTarget", "status": "True", "reason": "Preempted", "message": "p"}],
+    "conditions": [{"type": "Ready", "status": "True"}, {"type": "DisruptionTarget", "status": "True", "reason": "Preempted", "message": "p", "lastTransitionTime": "1970-01-04T00:00:00Z"}],
     "initContainerStatuses": [{"restartCount": 1, "state": {"terminated": {"reason": "Error", "exitCode": 3, "finishedAt": "1970-01-03T00:00:00Z"}}}],
     "containerStatuses": [{"restartCount": 3, "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "5m"}},
-      "lastState": {"terminated": {"reason": "OOMKilled", "exitCode": 137}}}]}},
+      "lastState": {"terminated": {"reason": "OOMKilled", "exitCode": 137}}}, {"state": {"running": {"startedAt": "1970-01-03T00:00:00Z"}}}]}},
 {"metadata": {"name": "late"}, "status": {"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/4"},
   {"type": "Ready", "status": "False", "reason": "R"}]}}]})";
 
@@ -142,6 +144,7 @@ std::string protobuf_items() {
       entry(m, 11, "jobset.sigs.k8s.io/replicatedjob-name", "worker");
       entry(m, 11, "jobset.sigs.k8s.io/job-index", "3");
       entry(m, 11, "jobset.sigs.k8s.io/restart-attempt", "2");
+      entry(m, 11, "leaderworkerset.sigs.k8s.io/template-revision-hash", "r9");
       entry(m, 11, "leaderworkerset.sigs.k8s.io/size", "9");
       entry(m, 12, "batch.kubernetes.io/job-completion-index", "7");
       entry(m, 12, "example.com/port", "7001");
@@ -183,6 +186,7 @@ std::string protobuf_items() {
       inside(status, 2, [](pbf_writer& c) { c.add_string(1, "Ready"), c.add_string(2, "True"); });
       inside(status, 2, [](pbf_writer& c) {
         c.add_string(1, "DisruptionTarget"), c.add_string(2, "True");
+        inside(c, 4, [](pbf_writer& time) { time.add_int64(1, 259200); });
         c.add_string(5, "Preempted"), c.add_string(6, "p");
       });
       status.add_string(3, "very odd"), status.add_string(4, "Odd");
@@ -207,6 +211,13 @@ std::string protobuf_items() {
                  [](pbf_writer& t) { t.add_int32(1, 137), t.add_string(3, "OOMKilled"); });
         });
         one.add_int32(5, 3);
+      });
+      inside(status, 8, [](pbf_writer& one) {
+        inside(one, 2, [](pbf_writer& state) {
+          inside(state, 2, [](pbf_writer& r) {
+            inside(r, 1, [](pbf_writer& time) { time.add_int64(1, 172800); });
+          });
+        });
       });
       for (const char* ip : {"10.8.4.19", "fd00:10:8:4::13"})
         inside(status, 12, [&](pbf_writer& one) { one.add_string(1, ip); });

@@ -147,7 +147,7 @@ TEST_CASE("a DNS name needs no IP, and with require: address it needs no phase e
         "w-0.train.default.svc.cluster.local:8470");
 }
 
-TEST_CASE("what is missing tells its age, and why it restarted or is being evicted") {
+TEST_CASE("what is missing tells since when, and why it restarted or is being evicted") {
   const auto missing = [](const std::string& phase, const std::string& metadata,
                           const std::string& status) {
     return where("{}", {"w-0", "", phase, {}, metadata, "", status});
@@ -157,19 +157,20 @@ TEST_CASE("what is missing tells its age, and why it restarted or is being evict
       missing(
           "Pending", old,
           R"("conditions": [{"type": "PodScheduled", "status": "False", "message": "0/4 nodes"}])") ==
-      "worker w-0 (Pending, 60m old: 0/4 nodes)");
+      "worker w-0 (Pending since 2026-01-31T11:00:00Z: 0/4 nodes)");
   CHECK(missing("Pending", R"("creationTimestamp": "2026-01-01T11:00:00Z")", "\"x\": 1") ==
-        "worker w-0 (Pending, 30d old: starting on node-7)");
+        "worker w-0 (Pending since 2026-01-01T11:00:00Z: starting on node-7)");
   CHECK(
       missing(
           "Pending", old,
           R"("containerStatuses": [{"restartCount": 4, "state": {"waiting": {"reason": "CrashLoopBackOff"}}, "lastState": {"terminated": {"reason": "Error", "exitCode": 1}}}])") ==
-      "worker w-0 (Pending, 60m old: CrashLoopBackOff (4 restarts, before: Error, exit code 1))");
+      "worker w-0 (Pending since 2026-01-31T11:00:00Z: CrashLoopBackOff (4 restarts, before: "
+      "Error, exit code 1))");
   CHECK(
       missing(
           "Running", R"("deletionTimestamp": "2026-01-31T11:59:00Z")",
           R"("conditions": [{"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler", "message": "for a/b"}])") ==
-      "worker w-0 (being deleted, due 60s ago: PreemptionByScheduler: for a/b)");
+      "worker w-0 (being deleted, due at 2026-01-31T11:59:00Z: PreemptionByScheduler: for a/b)");
 }
 
 TEST_CASE(

@@ -85,7 +85,7 @@ TEST_CASE(
                                  job_pod("train-1-x", "10.8.0.2", "1")}}},
                               {{kJobPath, indexed_job(2)}}));
   CHECK(answer.cluster() == "worker:1=10.8.0.2:8470");
-  CHECK(answer.missing_text() == "worker:0 train-0-x (Succeeded, 10m old)");
+  CHECK(answer.missing_text() == "worker:0 train-0-x (Succeeded)");
 }
 
 TEST_CASE(
@@ -106,10 +106,11 @@ TEST_CASE(
                 {pod("train-a", "Failed"), pod("train-b", "Running"), pod("train-c", "Pending")}}},
               {{kJobPath, job}}));
   CHECK(replaced.cluster() == "worker:train-b=10.8.0.1:8470");
-  CHECK(replaced.missing_text() == "worker train-c (Pending, 10m old: starting on node-7)");
+  CHECK(replaced.missing_text() ==
+        "worker train-c (Pending since 2026-01-31T11:50:00Z: starting on node-7)");
   const auto alone = ask("kubernetes", R"({"job": "train"})",
                          lab({{"uid=u1", {pod("train-a", "Failed")}}}, {{kJobPath, job}}));
-  CHECK(alone.missing_text() == "worker train-a (Failed, 10m old)\nworker  (no pod yet)");
+  CHECK(alone.missing_text() == "worker train-a (Failed)\nworker  (no pod yet)");
 }
 
 TEST_CASE("job: with more completions than pods at a time nobody knows which place is next") {
@@ -122,6 +123,73 @@ TEST_CASE("job: with more completions than pods at a time nobody knows which pla
   CHECK(answer.cluster() == "worker:7=10.8.0.1:8470");
   CHECK(answer.expected.at("worker") == 2);
   CHECK(answer.missing_text() == "worker  (no pod yet)");
+}
+
+TEST_CASE("job: where places are taken in turn, those that have succeeded are done with") {
+  const auto in_turn = [](const std::vector<PodText>& pods, const std::string& status = "{}",
+                          const std::string& mode = "Indexed") {
+    return ask(
+        "kubernetes", R"({"job": "train"})",
+        lab({{"uid=u1", pods}},
+            {{kJobPath, object(R"({"parallelism": 2, "completions": 3, "completionMode": ")" +
+                                   mode + R"(", "selector": {"matchLabels": {"uid": "u1"}}})",
+                               status)}}));
+  };
+  const PodText ended = job_pod("train-0-x", "10.8.0.1", "0", "Succeeded"),
+                second = job_pod("train-1-x", "10.8.0.2", "1"),
+                third = job_pod("train-2-x", "10.8.0.3", "2");
+  const auto two = in_turn({ended, second, third});
+  CHECK(two.cluster() == "worker:1=10.8.0.2:8470 worker:2=10.8.0.3:8470");
+  CHECK(two.missing_text() == "");
+  CHECK(two.expected.at("worker") == 2);
+  const auto last = in_turn({ended, job_pod("train-1-x", "10.8.0.2", "1", "Succeeded"), third});
+  CHECK(last.cluster() == "worker:2=10.8.0.3:8470");
+  CHECK(last.missing_text() == "");
+  CHECK(last.expected.at("worker") == 1);
+  // The pods that succeeded may be gone: the Job has counted them.
+  const auto counted = in_turn({third}, R"({"succeeded": 2})");
+  CHECK(counted.expected.at("worker") == 1);
+  CHECK(counted.missing_text() == "");
+  CHECK(in_turn({third}).missing_text() == "worker  (no pod yet)");
+  // Pods without an index are counted in the same way.
+  const auto plain = in_turn({ended, second, third}, "{}", "NonIndexed");
+  CHECK(plain.cluster() == "worker:train-1-x=10.8.0.2:8470 worker:train-2-x=10.8.0.3:8470");
+  CHECK(plain.missing_text() == "");
+  // Where nobody is left to follow the Job is about to end, and no empty answer is a whole one.
+  const auto over = in_turn({ended, job_pod("train-1-x", "10.8.0.2", "1", "Succeeded"),
+                             job_pod("train-2-x", "10.8.0.3", "2", "Succeeded")});
+  CHECK(over.missing.size() == 2);
+}
+
+TEST_CASE("job: one that has been made smaller is not whole until its pods are as many") {
+  const auto smaller = [](std::vector<PodText> pods, const std::string& spec) {
+    return ask(
+        "kubernetes", R"({"job": "train"})",
+        lab({{"uid=u1", std::move(pods)}},
+            {{kJobPath, object("{" + spec + R"(, "selector": {"matchLabels": {"uid": "u1"}}})")}}));
+  };
+  const auto pod = [](const char* name, const char* ip, const char* index, const char* status) {
+    PodText one = job_pod(name, ip, index);
+    one.status = status;
+    return one;
+  };
+  const char* ready = R"("conditions": [{"type": "Ready", "status": "True"}])";
+  const std::vector<PodText> three = {pod("train-a", "10.8.0.1", "0", ready),
+                                      pod("train-b", "10.8.0.2", "1", R"("x": 1)"),
+                                      pod("train-c", "10.8.0.3", "2", ready)};
+  for (const char* spec : {R"("parallelism": 2)",
+                           R"("parallelism": 2, "completions": 3, "completionMode": "Indexed")"}) {
+    CAPTURE(spec);
+    const auto answer = smaller(three, spec);
+    CHECK(answer.tasks.size() == 2);
+    REQUIRE(answer.missing.size() == 1);
+    // The controller ends the one that is not ready before the others.
+    CHECK(answer.missing_text().find("train-b (3 pods of 'worker' run, and 2 are to: its "
+                                     "controller ends one of them)") != std::string::npos);
+    std::vector<PodText> going = three;
+    going[1].metadata += R"(, "deletionTimestamp": "2026-01-31T12:00:30Z")";
+    CHECK(smaller(going, spec).missing_text() == "");
+  }
 }
 
 TEST_CASE("job: pods of an earlier object of the same name are no members") {
@@ -223,6 +291,73 @@ TEST_CASE(
                                  of_attempt(set_pod("slice", 0, 1, "10.8.0.2"), "1")}}},
                               {{kSetPath, kSet}}));
   CHECK(answer.cluster() == "slice:1=10.8.0.2:8470");
+}
+
+TEST_CASE(
+    "jobset: once its restarts are counted up no pod of an attempt before is a member, though no "
+    "other pod is there yet") {
+  const auto of_attempt = [](PodText pod, const char* attempt) {
+    pod.labels["jobset.sigs.k8s.io/restart-attempt"] = attempt;
+    return pod;
+  };
+  const std::string spec =
+      R"({"replicatedJobs": [{"name": "slice", "template": {"spec": {"parallelism": 2, "completions": 2}}}]})";
+  const auto at = [&](const char* restarts, const char* attempt) {
+    return ask("kubernetes", R"({"jobset": "train"})",
+               lab({{"jobset.sigs.k8s.io/jobset-name=train",
+                     {of_attempt(set_pod("slice", 0, 0, "10.8.0.1"), attempt),
+                      of_attempt(set_pod("slice", 0, 1, "10.8.0.2"), attempt)}}},
+                   {{kSetPath, object(spec, restarts)}}));
+  };
+  const auto whole = at(R"({"restarts": 1})", "1");
+  CHECK(whole.cluster() == "slice:0=10.8.0.1:8470 slice:1=10.8.0.2:8470");
+  CHECK(whole.missing_text() == "");
+  const auto between = at(R"({"restarts": 2})", "1");
+  CHECK(between.tasks.empty());
+  CHECK(between.missing_text() ==
+        "slice:0 train-slice-0-0 (no pod of attempt 2 yet)\n"
+        "slice:1 train-slice-0-1 (no pod of attempt 2 yet)");
+  // The set was read before its pods.
+  CHECK(at(R"({"restarts": 1})", "2").missing_text() == "");
+}
+
+TEST_CASE("jobset: a pod of another set, of whatever attempt, ends no attempt of this one") {
+  PodText foreign = set_pod("slice", 0, 1, "10.8.0.9");
+  foreign.labels["jobset.sigs.k8s.io/jobset-uid"] = "u0";
+  foreign.labels["jobset.sigs.k8s.io/restart-attempt"] = "7";
+  const auto answer = ask(
+      "kubernetes", R"({"jobset": "train"})",
+      lab({{"jobset.sigs.k8s.io/jobset-name=train", {set_pod("slice", 0, 0, "10.8.0.1"), foreign}}},
+          {{kSetPath, kSet}}));
+  CHECK(answer.cluster() == "slice:0=10.8.0.1:8470");
+}
+
+TEST_CASE("leaderworkerset: a worker of the leader before is no member of the new one's group") {
+  const auto pod = [](const char* name, const char* index, const char* made, const char* revision) {
+    return PodText{name,
+                   "10.8.0.1",
+                   "Running",
+                   {{"leaderworkerset.sigs.k8s.io/group-index", "0"},
+                    {"leaderworkerset.sigs.k8s.io/worker-index", index},
+                    {"leaderworkerset.sigs.k8s.io/template-revision-hash", revision}},
+                   std::string(R"("creationTimestamp": ")") + made + "\""};
+  };
+  const auto with = [&](const char* made, const char* revision) {
+    return ask("kubernetes", R"({"leaderworkerset": "train"})",
+               lab({{"leaderworkerset.sigs.k8s.io/name=train",
+                     {pod("train-0", "0", "2026-01-31T11:50:00Z", "r2"),
+                      pod("train-0-1", "1", made, revision)}}},
+                   {{"/apis/leaderworkerset.x-k8s.io/v1/namespaces/default/leaderworkersets/train",
+                     object(R"({"leaderWorkerTemplate": {"size": 2}})")}}));
+  };
+  CHECK(with("2026-01-31T11:50:01Z", "r2").missing_text() == "");
+  CHECK(with("2026-01-31T11:50:00Z", "r2").missing_text() == "");
+  CHECK(with("2026-01-31T11:49:59Z", "r2").missing_text() ==
+        "worker:1 train-0-1 (it was made at 2026-01-31T11:49:59Z, before the leader "
+        "'default/train-0' of its group, at 2026-01-31T11:50:00Z)");
+  CHECK(with("2026-01-31T11:50:00Z", "r1").missing_text() ==
+        "worker:1 train-0-1 (it is of revision 'r1', and the leader 'default/train-0' of its group "
+        "is of 'r2')");
 }
 
 TEST_CASE("leaderworkerset: one ranked whole, the leader first in its group") {

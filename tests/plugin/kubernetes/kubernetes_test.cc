@@ -135,7 +135,7 @@ TEST_CASE("a pod that is not ready to be a task is missing, with the reason in w
   CHECK(answer.missing_text() ==
         "worker w-1 (Pending: Insufficient google.com/tpu)\n"
         "worker w-2 (Pending: ImagePullBackOff: no such image)\n"
-        "worker w-3 (being deleted, due in 10d)\n"
+        "worker w-3 (being deleted, due at 2026-02-11T11:14:15Z)\n"
         "worker w-4 (Failed: Evicted: low on memory)\n"
         "worker w-5 (Failed: OOMKilled, exit code 137)\n"
         "worker w-6 (Running, but it has no IP address yet)\n"
