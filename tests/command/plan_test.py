@@ -24,7 +24,7 @@ class Plan(World):
             "cluster.merge[1].chain[0] (tf_config): makes no requests",
             "cluster.merge[1].chain[1] (gce): requests of one resolve, by its members",
             "cluster.merge[1].chain[2] (gce): requests of one resolve, by its members"])
-        for line in ("API REQUEST 10 1000 WHY", "Kubernetes API server list pods 1 10 100 a page", "together 2 11",
+        for line in ("API REQUEST 10 1000 WHY", "Kubernetes API server list pods 1 10-11 100 a page", "together 2 11-12",
                      "together 2-3 3-6", "compute.googleapis.com instanceGroups.listInstances 0-1 0-2 500 a page, of a group that is not managed",
                      "API QUOTA 10 1000", "compute.googleapis.com 1500 read requests of the project a minute 300 150"):
             self.assertIn(line, lines)
@@ -35,7 +35,7 @@ class Plan(World):
         self.assertEqual([plan["members"] for plan in plans], [10, 100, 1000])
         first, second, third, _ = plans[2]["resolvers"]
         self.assertEqual((first["path"], first["backend"], first["known"]), ("cluster.merge[0]", "kubernetes", True))
-        self.assertEqual(first["requests"][1], {"api": "Kubernetes API server", "request": "list pods", "least": 10, "most": 10,
+        self.assertEqual(first["requests"][1], {"api": "Kubernetes API server", "request": "list pods", "least": 10, "most": 11,
                                                 "reason": "100 a page"})
         self.assertEqual((second["known"], second["requests"]), (True, []))
         self.assertEqual(third["requests"][0]["quota"], "read requests of the project")
