@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "plugins/support/json_at.h"
+#include "plugins/support/rfc3339.h"
 #include "plugins/support/text.h"
 
 namespace muster::kubernetes {
@@ -236,6 +237,11 @@ sdk::Result<Plan> read_plan(const Finder& finder, const std::string& name, std::
     root.refuse("/metadata/name", fmt::format("is {}", quote(said)));
   if (root.is_absent_or_null("/spec")) root.refuse("/spec", "is not there, and a map is expected");
   if (why.empty()) finder.read(root, plan);
+  if (const auto made = root.text_or("/metadata/creationTimestamp", ""); !made.empty()) {
+    const auto time = support::parse_rfc3339(made);
+    if (!time) root.refuse("/metadata/creationTimestamp", fmt::format("is {}", quote(made)));
+    plan.created = time.value_or(0);
+  }
   plan.deleting = !root.text_or("/metadata/deletionTimestamp", "").empty();
   plan.ended = how_ended(root);
   plan.controller = controller_of(root);

@@ -31,6 +31,7 @@ struct Plan {
   std::string uid, version;  // resourceVersion
   std::string selector;      // of its pods
   std::vector<Role> roles;   // in the order of ranks over all of them
+  int64_t created = 0;       // seconds since 1970; 0: it does not say
   int32_t attempt = 0;       // a JobSet's restarts: pods of an attempt before are none of its own
   bool suspended = false;
   bool deleting = false;

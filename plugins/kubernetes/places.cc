@@ -74,11 +74,20 @@ class Placing {
 
   // Of another object, or of one of the same name before this one.
   bool is_foreign(const Pod& pod) const {
-    return finder_.owns ? !(pod.owner_uid == plan_.uid)
-                        : !pod.set_uid.empty() && !(pod.set_uid == plan_.uid);
+    if (finder_.owns) return !(pod.owner_uid == plan_.uid);
+    if (!pod.set_uid.empty()) return !(pod.set_uid == plan_.uid);
+    return is_before_object(pod);
+  }
+
+  // Where a pod has no uid of its object, as a LeaderWorkerSet's, the times tell: none is made before its object.
+  bool is_before_object(const Pod& pod) const {
+    return !finder_.owns && pod.set_uid.empty() && pod.created != 0 && pod.created < plan_.created;
   }
 
   void seat(const Pod& pod) {
+    if (is_before_object(pod))
+      return stranger(
+          pod, fmt::format("was made before this {}, so it is of one before it", finder_.kind));
     if (is_foreign(pod))
       return stranger(pod, fmt::format("is not of this {} but of another one{}", finder_.kind,
                                        pod.owner.empty() ? "" : " or of one before it"));

@@ -93,9 +93,11 @@ std::string owned_by(const std::string& kind, const std::string& name, const std
          R"(", "name": ")" + name + R"(", "uid": ")" + uid + R"(", "controller": true}])";
 }
 
-std::string object(const std::string& spec, const std::string& status, const std::string& version) {
+std::string object(const std::string& spec, const std::string& status, const std::string& version,
+                   const std::string& metadata) {
   return R"({"kind": "X", "metadata": {"name": "train", "uid": "u1", "resourceVersion": ")" +
-         version + R"("}, "spec": )" + spec + R"(, "status": )" + status + "}";
+         version + "\"" + (metadata.empty() ? "" : ", " + metadata) + R"(}, "spec": )" + spec +
+         R"(, "status": )" + status + "}";
 }
 
 PodText set_pod(const std::string& role, int job, int index, const std::string& ip) {

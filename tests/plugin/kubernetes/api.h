@@ -44,7 +44,7 @@ constexpr const char* kSetPath = "/apis/jobset.x-k8s.io/v1alpha2/namespaces/defa
 
 // The object "train" that has pods, with uid "u1".
 std::string object(const std::string& spec, const std::string& status = "{}",
-                   const std::string& version = "7");
+                   const std::string& version = "7", const std::string& metadata = "");
 
 // A pod of the JobSet "train": this one of a job of that role.
 PodText set_pod(const std::string& role, int job, int index, const std::string& ip);

@@ -360,6 +360,34 @@ TEST_CASE("leaderworkerset: a worker of the leader before is no member of the ne
         "is of 'r2')");
 }
 
+TEST_CASE("leaderworkerset: pods of the set of its name before it are none of its own") {
+  const auto pod = [](const char* name, const char* index, const char* made) {
+    return PodText{name,
+                   "10.8.0.1",
+                   "Running",
+                   {{"leaderworkerset.sigs.k8s.io/group-index", "0"},
+                    {"leaderworkerset.sigs.k8s.io/worker-index", index}},
+                   std::string(R"("creationTimestamp": ")") + made + "\""};
+  };
+  const auto made = [&](const char* set) {
+    return ask("kubernetes", R"({"leaderworkerset": "train"})",
+               lab({{"leaderworkerset.sigs.k8s.io/name=train",
+                     {pod("train-0", "0", "2026-01-31T11:50:00Z"),
+                      pod("train-0-1", "1", "2026-01-31T11:50:01Z")}}},
+                   {{"/apis/leaderworkerset.x-k8s.io/v1/namespaces/default/leaderworkersets/train",
+                     object(R"({"leaderWorkerTemplate": {"size": 2}})", "{}", "7",
+                            std::string(R"("creationTimestamp": ")") + set + "\"")}}));
+  };
+  CHECK(made("2026-01-31T11:50:00Z").missing_text() == "");
+  CHECK(made("2026-01-31T11:50:01Z").missing_text() == "worker:0 train-0 (no pod yet)");
+  const auto later = made("2026-01-31T11:50:02Z");
+  CHECK(later.missing_text() == "worker:0 train-0 (no pod yet)\nworker:1 train-0-1 (no pod yet)");
+  REQUIRE(later.warnings.size() == 2);
+  CHECK(later.warnings[0] ==
+        "pod 'default/train-0' was made before this LeaderWorkerSet, so it is of one before it; it "
+        "does not count");
+}
+
 TEST_CASE("leaderworkerset: one ranked whole, the leader first in its group") {
   const auto pod = [](const char* name, const char* ip, const char* group, const char* index) {
     return PodText{name,
