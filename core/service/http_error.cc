@@ -71,7 +71,7 @@ Error word_failure(const HttpRequest& request, const Proxy& proxy, const Attempt
     reason = fmt::format("{}: {}", doing(phase, endpoint), reason);
   }
 
-  const std::string shown = shown_url(request.url.text(), secrets);
+  const std::string shown = shown_url(request, secrets);
   std::string message = fmt::format("{} {}: {}", request.method, shown, reason);
   if (!proxy.url.empty())
     message += fmt::format(" (through the proxy {} of {})", proxy.shown, proxy.source);

@@ -252,9 +252,8 @@ void record(Call& call, const HttpRequest& request, const ExchangeKey& key, cons
     exchange.status = attempt.status;
     for (uint64_t i = 0; i < attempt.header_count; ++i) {
       const muster_http_header_v1& header = attempt.headers[i];
-      if (is_secret_header(header.name)) continue;
-      exchange.response_headers.emplace_back(header.name,
-                                             std::string(view_of(header.value, header.value_size)));
+      if (auto value = kept_header(request, header.name, view_of(header.value, header.value_size)))
+        exchange.response_headers.emplace_back(header.name, *std::move(value));
     }
   } else if (attempt.stopped != MUSTER_OK) {
     exchange.status = 200;  // only a 2xx is handed over, and the plugin ends it again
@@ -276,7 +275,7 @@ std::string_view Attempt::header(std::string_view name) const {
 
 ExchangeKey exchange_key(const HttpRequest& request, const Secrets& secrets) {
   ExchangeKey key;
-  key.url = shown_url(request.url.text(), secrets);
+  key.url = shown_url(request, secrets);
   key.body = request.has(MUSTER_HTTP_SECRET_BODY) && !request.body.empty()
                  ? std::string(kRedacted)
                  : secrets.redact(request.body);

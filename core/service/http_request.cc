@@ -91,15 +91,23 @@ Result<HttpRequest> HttpRequest::read(const muster_http_request_v1* request) {
   return read;
 }
 
+std::string HttpRequest::shown_origin_at(const Url& target) const {
+  if (url.same_origin(target)) return shown_origin.empty() ? url.origin() : shown_origin;
+  return target.https() ? "https://redacted.invalid:443" : "http://redacted.invalid:80";
+}
+
 bool HttpRequest::follow(int64_t status, std::string_view location, std::string* reason) {
+  const bool secret = has(MUSTER_HTTP_SECRET_BODY);
   Result<Url> target = url.resolve(trim(location));
   if (!target) {
-    *reason = "its Location cannot be used: " + target.error().message;
+    *reason = secret ? "its Location cannot be used"
+                     : "its Location cannot be used: " + target.error().message;
     return false;
   }
   const bool same_origin = url.same_origin(*target);
   if (!same_origin && !has(MUSTER_HTTP_FOLLOW_REDIRECTS)) {
-    *reason = fmt::format("it leads to another server, {}", target->endpoint());
+    *reason = secret ? "it leads to another server"
+                     : fmt::format("it leads to another server, {}", target->endpoint());
     return false;
   }
   if (url.https() && !target->https()) {
@@ -108,11 +116,12 @@ bool HttpRequest::follow(int64_t status, std::string_view location, std::string*
   }
   const bool becomes_get =
       method != "HEAD" && (status == 303 || ((status == 301 || status == 302) && method == "POST"));
-  if (!same_origin && !becomes_get && has(MUSTER_HTTP_SECRET_BODY) && !body.empty()) {
+  if (!same_origin && !becomes_get && secret && !body.empty()) {
     *reason = "it would carry a secret body to another server";
     return false;
   }
 
+  if (secret) shown_origin = shown_origin_at(*target);
   url = std::move(target).value();
   const auto drop = [&](auto&& unwanted) {
     headers.erase(std::remove_if(headers.begin(), headers.end(), unwanted), headers.end());

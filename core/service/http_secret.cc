@@ -71,4 +71,32 @@ std::string shown_url(std::string_view url, const Secrets& secrets) {
   return secrets.redact(shown);
 }
 
+std::string shown_url(const HttpRequest& request, const Secrets& secrets) {
+  return request.shown_origin.empty() ? shown_url(request.url.text(), secrets)
+                                      : request.shown_origin + "/REDACTED";
+}
+
+std::string shown_host_and_path(const HttpRequest& request) {
+  return request.shown_origin.empty() ? request.url.host_and_path()
+                                      : request.shown_origin + "/REDACTED";
+}
+
+std::optional<std::string> kept_header(const HttpRequest& request, std::string_view name,
+                                       std::string_view value) {
+  if (is_secret_header(name)) return std::nullopt;
+  if (!request.has(MUSTER_HTTP_SECRET_BODY)) return std::string(value);
+  const std::string lowered = lower_case(name);
+  if (lowered == "location") {
+    if (trim(value).empty()) return "";
+    const Result<Url> target = request.url.resolve(trim(value));
+    return target ? request.shown_origin_at(*target) + "/REDACTED" : "REDACTED:";  // no URL either
+  }
+  constexpr std::array<std::string_view, 6> plain = {"content-length", "transfer-encoding",
+                                                     "content-type",   "date",
+                                                     "retry-after",    "metadata-flavor"};
+  if (std::find(plain.begin(), plain.end(), lowered) == plain.end() || value.size() > 64)
+    return std::nullopt;
+  return std::string(value);
+}
+
 }  // namespace muster

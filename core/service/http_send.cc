@@ -30,7 +30,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void show(const HttpRequest& request, int attempt, const std::string& waiting) {
-    std::string text = fmt::format("{} {}", request.method, request.url.host_and_path());
+    std::string text = fmt::format("{} {}", request.method, shown_host_and_path(request));
     if (attempt > 1) text += fmt::format(", attempt {}", attempt);
     call_.set_progress(call_.session().secrets().redact(text + waiting));
   }
@@ -58,7 +58,7 @@ class Sending {
       if (!sent || sent->stopped != MUSTER_OK || !is_redirect(sent->attempt.status)) return sent;
       const std::string_view location = sent->attempt.header("Location");
       if (location.empty()) return sent;
-      const std::string from = shown_url(request_.url.text(), secrets());
+      const std::string from = shown_url(request_, secrets());
       if (redirects == kMostRedirects) {
         Error error{Code::kUnavailable,
                     fmt::format("{} {}: redirected more than {} times", request_.method, from,
@@ -69,9 +69,8 @@ class Sending {
       }
       std::string reason;
       const bool follows = request_.follow(sent->attempt.status, location, &reason);
-      log(follows
-              ? fmt::format("{} redirects to {}", from, shown_url(request_.url.text(), secrets()))
-              : fmt::format("the redirect of {} is not followed: {}", from, reason));
+      log(follows ? fmt::format("{} redirects to {}", from, shown_url(request_, secrets()))
+                  : fmt::format("the redirect of {} is not followed: {}", from, reason));
       if (!follows) return sent;
     }
   }
@@ -122,7 +121,7 @@ class Sending {
       earlier =
           attempt.answered() ? fmt::format("status {}", attempt.status) : attempt.error.message;
       log(fmt::format("{} {}: {}; trying again in {}", request_.method,
-                      shown_url(request_.url.text(), secrets()), earlier, duration_text(*wait)));
+                      shown_url(request_, secrets()), earlier, duration_text(*wait)));
       progress_.show(request_, number + 1,
                      fmt::format(", waiting {}{}", duration_text(*wait),
                                  as_asked ? " as the server asked" : " after: " + earlier));
@@ -179,7 +178,7 @@ class Sending {
   void add_record(const Proxy& proxy, const Attempt& attempt, int number) {
     RequestRecord record;
     record.method = request_.method;
-    record.url = shown_url(request_.url.text(), secrets());
+    record.url = shown_url(request_, secrets());
     record.purpose = secrets().redact(request_.purpose);
     record.status = attempt.stopped != MUSTER_OK ? 200 : attempt.status;
     if (record.status == 0) record.error = failure(proxy, attempt, 1, "").message;

@@ -26,11 +26,10 @@ class Url {
   const std::string& text() const { return text_; }  // the whole, as it was given
   std::string endpoint() const { return address_.to_string(); }
   std::string host_and_path() const;         // for a person: no scheme, no usual port, no query
+  std::string origin() const;                // "https://host:port"
   bool same_origin(const Url& other) const;  // scheme, host and port (RFC 6454)
 
  private:
-  std::string origin() const;
-
   bool https_ = false;
   Address address_;
   std::string path_;

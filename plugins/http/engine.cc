@@ -30,7 +30,7 @@ class ExchangeStream final : public httplib::Stream {
         patience_(patience),
         body_(body),
         result_(result),
-        wire_(connection, patience, request.method) {}
+        wire_(connection, patience, request.method, request.secret) {}
 
   bool is_readable() const override { return true; }
   bool is_writable() const override { return true; }

@@ -17,7 +17,8 @@ struct EngineRequest {
   std::string target;  // the request line's: a path, or a whole URL for a proxy
   std::vector<std::pair<std::string, std::string>> headers;  // with Host
   std::string_view body;
-  uint64_t limit = 0;  // of the response's body, after gzip
+  bool secret = false;  // no failure quotes a word of the response
+  uint64_t limit = 0;   // of the response's body, after gzip
   int32_t (*on_body)(void *, const char *, uint64_t) = nullptr;  // for 2xx
   void *on_body_ctx = nullptr;
 };

@@ -120,6 +120,7 @@ EngineRequest engine_request(const Request &request) {
       result.headers.emplace_back("Proxy-Authorization", std::move(authorization));
   }
   result.body = request.body;
+  result.secret = (request.flags & MUSTER_HTTP_SECRET_BODY) != 0;
   result.limit = request.limit;
   result.on_body = request.on_body;
   result.on_body_ctx = request.on_body_ctx;

@@ -20,6 +20,11 @@ bool token_character(char c) {
          std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
 }
 
+// A word of the server's; nothing of it where it is of an answer that is a secret (MUSTER_HTTP_SECRET_BODY).
+std::string said(std::string_view word, bool secret) {
+  return secret ? "something that is not shown, for a secret was asked for" : quote(word, 60);
+}
+
 // Takes the first line off `text`, without its end.
 std::string_view take_line(std::string_view &text) {
   const size_t end = text.find('\n');
@@ -40,7 +45,7 @@ void each_member(std::string_view list, Fn fn) {
   }
 }
 
-Failed parse_status_line(std::string_view line, Head &head) {
+Failed parse_status_line(std::string_view line, bool secret, Head &head) {
   // HTTP/1.1 200 OK; the reason may be absent with its space.
   const bool right = line.size() >= 12 && line.starts_with("HTTP/1.") &&
                      (line[7] == '0' || line[7] == '1') && line[8] == ' ' &&
@@ -48,7 +53,8 @@ Failed parse_status_line(std::string_view line, Head &head) {
                                  [](char c) { return c >= '0' && c <= '9'; }) &&
                      (line.size() == 12 || line[12] == ' ') && line[9] >= '1' && line[9] <= '9';
   if (!right)
-    return malformed("it begins with " + quote(line, 60) + " instead of 'HTTP/1.1 STATUS REASON'");
+    return malformed("it begins with " + said(line, secret) +
+                     " instead of 'HTTP/1.1 STATUS REASON'");
   head.http_1_0 = line[7] == '0';
   head.status = (line[9] - '0') * 100 + (line[10] - '0') * 10 + (line[11] - '0');
   return {};
@@ -84,7 +90,7 @@ Failed parse_headers(std::string_view text, Head &head) {
   return {};
 }
 
-Failed find_framing(std::string_view method, Head &head) {
+Failed find_framing(std::string_view method, bool secret, Head &head) {
   bool chunked = false;
   bool has_length = false;
   std::string wrong;
@@ -94,7 +100,7 @@ Failed find_framing(std::string_view method, Head &head) {
         if (equal_ignoring_case(coding, "chunked") && !chunked) {
           chunked = true;
         } else if (!equal_ignoring_case(coding, "identity")) {
-          wrong = "the transfer coding " + quote(value, 60) + " is not known";
+          wrong = "the transfer coding " + said(value, secret) + " is not known";
         }
       });
     } else if (equal_ignoring_case(name, "Content-Length")) {
@@ -104,7 +110,7 @@ Failed find_framing(std::string_view method, Head &head) {
         uint64_t length = 0;
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
         if (error != std::errc() || end != text.data() + text.size()) {
-          wrong = "its Content-Length is " + quote(text, 60);
+          wrong = "its Content-Length is " + said(text, secret);
         } else if (has_length && length != head.length) {
           wrong = "it has two lengths, " + std::to_string(head.length) + " and " +
                   std::to_string(length);
@@ -130,7 +136,7 @@ Failed find_framing(std::string_view method, Head &head) {
   return {};
 }
 
-Failed find_coding(Head &head) {
+Failed find_coding(bool secret, Head &head) {
   std::string wrong;
   for (const auto &[name, value] : head.headers) {
     if (!equal_ignoring_case(name, "Content-Encoding")) continue;
@@ -139,7 +145,7 @@ Failed find_coding(Head &head) {
           !head.gzip) {
         head.gzip = true;
       } else if (!equal_ignoring_case(coding, "identity")) {
-        wrong = "the body is encoded as " + quote(value, 60) + ", which was not asked for";
+        wrong = "the body is encoded as " + said(value, secret) + ", which was not asked for";
       }
     });
   }
@@ -166,12 +172,12 @@ size_t find_head_end(std::string_view text, size_t from) {
   return std::string_view::npos;
 }
 
-Failed parse_head(std::string_view text, std::string_view method, Head &head) {
+Failed parse_head(std::string_view text, std::string_view method, bool secret, Head &head) {
   head = {};
-  if (Failed failed = parse_status_line(take_line(text), head)) return failed;
+  if (Failed failed = parse_status_line(take_line(text), secret, head)) return failed;
   if (Failed failed = parse_headers(text, head)) return failed;
-  if (Failed failed = find_framing(method, head)) return failed;
-  if (Failed failed = find_coding(head)) return failed;
+  if (Failed failed = find_framing(method, secret, head)) return failed;
+  if (Failed failed = find_coding(secret, head)) return failed;
   head.keep_alive = !head.http_1_0 && head.framing != Framing::until_close;
   for (const auto &[name, value] : head.headers) {
     if (!equal_ignoring_case(name, "Connection")) continue;

@@ -35,7 +35,7 @@ struct Head {
 size_t find_head_end(std::string_view text, size_t from);
 
 // Reads a whole head that answers `method`. Fails with DATA_LOSS when it is not HTTP/1.x or contradicts
-// itself: lengths that differ, an unknown transfer coding, a content coding that was not asked for.
-Failed parse_head(std::string_view text, std::string_view method, Head &head);
+// itself: lengths that differ, an unknown transfer coding, a content coding that was not asked for. Of a `secret` answer it quotes nothing.
+Failed parse_head(std::string_view text, std::string_view method, bool secret, Head &head);
 
 }  // namespace muster::http

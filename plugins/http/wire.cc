@@ -9,10 +9,11 @@
 
 namespace muster::http {
 
-Wire::Wire(Connection &connection, const Patience &patience, std::string method)
+Wire::Wire(Connection &connection, const Patience &patience, std::string method, bool secret)
     : connection_(connection),
       patience_(patience),
       method_(std::move(method)),
+      secret_(secret),
       buffer_(std::make_unique_for_overwrite<char[]>(kBufferSize)) {}
 
 std::string Wire::waiting_for_body() const {
@@ -72,7 +73,8 @@ Failed Wire::read_head(Head &head) {
       if (head_end == std::string::npos && text.size() >= 5 && !text.starts_with("HTTP/"))
         head_end = text.size();
     }
-    if (Failed failed = parse_head(std::string_view(text).substr(0, head_end), method_, head))
+    if (Failed failed =
+            parse_head(std::string_view(text).substr(0, head_end), method_, secret_, head))
       return failed;
     if (head.status / 100 != 1) break;
     if (head.status == 101 || interim == kMostInterim) {

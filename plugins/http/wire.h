@@ -11,8 +11,8 @@ namespace muster::http {
 
 class Wire {
  public:
-  // `connection` and `patience` outlive this; `method` is the request's.
-  Wire(Connection &connection, const Patience &patience, std::string method);
+  // `connection` and `patience` outlive this; `method` is the request's. Of an answer that is `secret` no failure quotes a word.
+  Wire(Connection &connection, const Patience &patience, std::string method, bool secret = false);
 
   // Reads the head of the final response; interim ones (1xx) are passed over.
   // UNAVAILABLE when the connection ends before; RESOURCE_EXHAUSTED beyond 64 KiB or 1000 headers.
@@ -45,6 +45,7 @@ class Wire {
   Connection &connection_;
   const Patience &patience_;
   std::string method_;
+  bool secret_;
   std::unique_ptr<char[]> buffer_;
   size_t begin_ = 0;
   size_t end_ = 0;

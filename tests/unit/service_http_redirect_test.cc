@@ -114,3 +114,63 @@ TEST_CASE("a failure behind a proxy names the proxy and where it is set") {
   Get other("https://h/");
   CHECK(other.send(net.world) == MUSTER_E_FAILED_PRECONDITION);
 }
+
+namespace {
+
+constexpr const char* kHidden = "c4n4ry";
+
+// All that a person could read of what this call asked.
+std::string shown(Net& net, const Get& get) {
+  std::string out = get.error.error.message;
+  for (const Detail& detail : get.error.error.details) out += "\n" + detail.value;
+  for (const std::string& line : net.lines.lines) out += "\n" + line;
+  for (const RequestRecord& record : net.world.inside().requests())
+    out += "\n" + record.url + " " + record.error;
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("where the answer is a secret, where it redirects to is not shown") {
+  for (const char* location : {"/c4n4ry", "/x?token=c4n4ry", "http://h/c4n4ry", "https://c4n4ry/",
+                               "c4n4ry:c4n4ry", "http://[::c4n4ry", "//c4n4ry@h/", ""}) {
+    CAPTURE(location);
+    const std::vector<Answer> script = {Answer::of(302, {{"Location", location}}, kHidden),
+                                        Answer::of(500, {}, kHidden)};
+    Net net(script);
+    Get get("http://h/token");
+    get.flags(MUSTER_HTTP_SECRET_BODY | MUSTER_HTTP_NO_RETRY).send(net.world);
+    CHECK_MESSAGE(!contains(shown(net, get), kHidden), shown(net, get));
+    Net circle({Answer::of(302, {{"Location", location}}, kHidden)});
+    Get again("http://h/token");
+    again.flags(MUSTER_HTTP_SECRET_BODY).send(circle.world);
+    CHECK_MESSAGE(!contains(shown(circle, again), kHidden), shown(circle, again));
+  }
+}
+
+TEST_CASE("a secret answer's redirect is in no recording, and its replay goes the same way") {
+  for (const char* location : {"/c4n4ry", "http://h/x?c4n4ry", "https://c4n4ry/", "c4n4ry:", ""}) {
+    CAPTURE(location);
+    const Folder folder;
+    const std::string path = folder.path("r.yaml");
+    int64_t status = 0;
+    {
+      FakeTransport transport({Answer::of(302, {{"Location", location}, {"X-Odd", kHidden}}),
+                               Answer::of(200, {{"X-Odd", kHidden}}, kHidden)});
+      auto session = Session::record(nullptr, nullptr);
+      World world(session, transport.library());
+      Get get("http://h/token");
+      REQUIRE(get.flags(MUSTER_HTTP_SECRET_BODY).send(world) == MUSTER_OK);
+      status = get.response.status;
+      REQUIRE(session->write(path).ok());
+    }
+    CHECK_MESSAGE(!contains(read_whole(path), kHidden), read_whole(path));
+    auto replay = Session::replay(path, nullptr, std::make_shared<Secrets>());
+    REQUIRE(replay.ok());
+    World world(*replay, nullptr);
+    Get get("http://h/token");
+    REQUIRE_MESSAGE(get.flags(MUSTER_HTTP_SECRET_BODY).send(world) == MUSTER_OK,
+                    get.error.error.message);
+    CHECK(get.response.status == status);
+  }
+}

@@ -209,6 +209,30 @@ TEST_CASE("what is not HTTP is said to be so at once") {
   }
 }
 
+TEST_CASE("of an answer that is a secret no failure has a word") {
+  for (const char *head :
+       {"c4n4ry\r\n\r\n", "HTTP/1.1 2x0 c4n4ry\r\n\r\n", "HTTP/1.1 200 OK\r\nc4n4ry\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: c4n4ry\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: c4n4ry\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Encoding: c4n4ry\r\nContent-Length: 2\r\n\r\nxx",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nc4n4ry\r\n"}) {
+    CAPTURE(head);
+    Server server([&](Peer &peer) {
+      peer.request();
+      peer.write(head);
+      peer.hold();
+    });
+    Ask wanted;
+    wanted.url = server.url();
+    wanted.flags = MUSTER_HTTP_SECRET_BODY;
+    const Answer answer = ask(wanted);
+    CHECK(answer.code == MUSTER_E_DATA_LOSS);
+    CHECK_MESSAGE(!answer.says("c4n4ry"), answer.message);
+    for (const auto &[key, value] : answer.details)
+      CHECK_MESSAGE(value.find("c4n4ry") == std::string::npos, value);
+  }
+}
+
 TEST_CASE(
     "a connection that closes without an answer is unavailable, and the request may have arrived") {
   Server server([](Peer &peer) { peer.request(); });
