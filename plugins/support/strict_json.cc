@@ -65,6 +65,18 @@ void append_key(std::string& path, std::string_view key) {
 
 }  // namespace
 
+std::string pointer_to(std::string_view key) {
+  std::string out = "/";
+  for (const char c : key) {
+    if (c == '~' || c == '/') {
+      out += c == '~' ? "~0" : "~1";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
 std::string StrictJson::path_of(std::string_view pointer) const {
   std::string path = path_;
   while (!pointer.empty()) {
@@ -183,6 +195,27 @@ int64_t StrictJson::number(std::string_view pointer, Range range) const {
 
 int64_t StrictJson::number_or(std::string_view pointer, Range range, int64_t otherwise) const {
   return number_of(find_there(pointer, kNumber, true), pointer, range, otherwise);
+}
+
+std::string_view StrictJson::ip_or_none(std::string_view pointer, Ip which) const {
+  const std::string_view text = text_or(pointer, {});
+  if (text.empty()) return text;
+  if (is_ip(text, which)) return text;
+  refuse(pointer,
+         fmt::format("is {}, where {} is expected", quote(text, kExcerpt), in_words(which)));
+  return {};
+}
+
+int64_t StrictJson::number_or_digits_or(std::string_view pointer, Range range,
+                                        int64_t otherwise) const {
+  const Found found = find_there(pointer, kNumber, true);
+  std::string_view digits;
+  if (!found || found->get_string().get(digits)) return number_of(found, pointer, range, otherwise);
+  const auto number = parse_digits(digits, range.most);
+  if (number && *number >= range.least) return *number;
+  refuse(pointer, fmt::format("is {}, where a whole number from {} to {} is expected",
+                              quote(digits, kExcerpt), range.least, range.most));
+  return otherwise;
 }
 
 bool StrictJson::flag_of(const Found& found, std::string_view pointer, bool otherwise) const {

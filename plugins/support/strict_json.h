@@ -17,12 +17,17 @@
 #include <utility>
 #include <vector>
 
+#include "plugins/support/ip.h"
+
 namespace muster::support {
 
 // The least and the greatest number that a field may have.
 struct Range {
   int64_t least, most;
 };
+
+// A key as one step of a JSON pointer: "/example.com~1name".
+std::string pointer_to(std::string_view key);
 
 // A value of a document that simdjson has parsed whole (dom), and its place there. What a field is called is a JSON pointer below
 // the value ("/spec/replicas", "/networkInterfaces/0/networkIP", "/labels/example.com~1name").
@@ -60,6 +65,10 @@ class StrictJson {
   std::vector<StrictJson> list_or_none(std::string_view pointer) const;
   std::vector<std::pair<std::string_view, StrictJson>> fields_or_none(
       std::string_view pointer) const;
+  // An address that is_ip takes; "" where it is absent or empty, which is how Google's APIs write one that there is not yet.
+  std::string_view ip_or_none(std::string_view pointer, Ip which) const;
+  // A number, or as some APIs have 64 bits a text of one.
+  int64_t number_or_digits_or(std::string_view pointer, Range range, int64_t otherwise) const;
 
   // The value itself as one of these: of a list's element, which is not named.
   std::string_view text() const { return text({}); }

@@ -30,6 +30,20 @@ size_t character(std::string_view text) {
   return 0;
 }
 
+// Characters that a terminal obeys or that move others about: C0, DEL, C1, marks and overrides of direction, separators of lines and
+// paragraphs, and the byte order mark.
+bool is_control(std::string_view character) {
+  const auto byte = [&](size_t n) { return static_cast<unsigned char>(character[n]); };
+  uint32_t code = byte(0);
+  if (character.size() == 2) code = (code & 0x1F) << 6 | (byte(1) & 0x3FU);
+  if (character.size() == 3)
+    code = (code & 0x0F) << 12 | (byte(1) & 0x3FU) << 6 | (byte(2) & 0x3FU);
+  return character.size() < 4 &&
+         (code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x061C || code == 0x200E ||
+          code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
+          (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF);
+}
+
 }  // namespace
 
 std::string quote(std::string_view text, size_t maximum) {
@@ -37,15 +51,14 @@ std::string quote(std::string_view text, size_t maximum) {
   size_t at = 0;
   while (at < text.size()) {
     const size_t length = character(text.substr(at));
-    if (at + (length == 0 ? 1 : length) > maximum) break;
-    const auto byte = static_cast<unsigned char>(text[at]);
-    if (length == 0 || byte < 0x20 || byte == 0x7F) {
-      out += fmt::format("\\x{:02x}", byte);
-      ++at;
+    const std::string_view one = text.substr(at, length == 0 ? 1 : length);
+    if (at + one.size() > maximum) break;
+    at += one.size();
+    if (length != 0 && !is_control(one)) {
+      out += one;
       continue;
     }
-    out += text.substr(at, length);
-    at += length;
+    for (const char c : one) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
   }
   return out + (at < text.size() ? "…'" : "'");
 }

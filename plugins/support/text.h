@@ -10,7 +10,7 @@
 namespace muster::support {
 
 // 'text' for a message: at most `maximum` bytes of it (never half a character) and then an ellipsis;
-// control characters and bytes that are no UTF-8 as \xNN.
+// bytes that are no UTF-8, and characters that a terminal obeys (C0, C1, DEL, those of direction and of line ends), become \xNN.
 std::string quote(std::string_view text, size_t maximum = 60);
 
 // At most `maximum` bytes of a text in UTF-8, never half a character.

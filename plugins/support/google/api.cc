@@ -9,7 +9,9 @@
 #include <random>
 #include <utility>
 
+#include "plugins/support/http_status.h"
 #include "plugins/support/json_at.h"
+#include "plugins/support/quote_answer.h"
 #include "plugins/support/text.h"
 
 namespace muster::support::google {
@@ -26,6 +28,14 @@ constexpr std::array<int64_t, 5> kWaits_s = {5, 10, 15, 20, 30};
 std::optional<int64_t> retry_after_s(const sdk::Response& response) {
   const auto header = response.header("Retry-After");
   return header ? parse_digits(trimmed(*header), 86400) : std::nullopt;
+}
+
+// "compute.instances.list"
+bool is_permission(std::string_view text) {
+  return !text.empty() && text.size() <= 200 && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '/';
+  });
 }
 
 std::string origin_of(const std::string& url) {
@@ -98,7 +108,7 @@ class Asker {
       return sdk::Failure{
           MUSTER_E_RESOURCE_EXHAUSTED,
           fmt::format("the quota of {} for {} is used up: {}", question_.service, question_.what,
-                      quote(said.message, 500)),
+                      quote_answer(said.message, AskedFor::kData, 500)),
           {{"http_status", std::to_string(response.status())},
            {"retry_after_ms", std::to_string(wait_ns / 1'000'000)},
            {"endpoint", origin()},
@@ -106,10 +116,11 @@ class Asker {
     call_.progress(fmt::format("{}: the quota is used up, waiting {} s", question_.what,
                                wait_ns / kSecond_ns));
     if (const int32_t slept = clock->sleep_ns(call_.get(), wait_ns); slept != MUSTER_OK)
-      return sdk::Failure{slept,
-                          fmt::format("stopped while waiting for the quota of {}: {}",
-                                      question_.service, quote(said.message, 500)),
-                          {}};
+      return sdk::Failure{
+          slept,
+          fmt::format("stopped while waiting for the quota of {}: {}", question_.service,
+                      quote_answer(said.message, AskedFor::kData, 500)),
+          {}};
     return {};
   }
 
@@ -141,18 +152,25 @@ class Asker {
 
   sdk::Failure failure_of(const sdk::Response& response, const ApiError& said) const {
     const int64_t status = response.status();
-    const std::string_view body = trimmed(response.body());
-    const std::string words = !said.message.empty() ? quote(said.message, 500)
-                              : body.empty()        ? "nothing more"
-                                                    : quote(body, 200);
+    const std::string words = said.message.empty()
+                                  ? quote_answer(response.body(), AskedFor::kData)
+                                  : quote_answer(said.message, AskedFor::kData, 500);
     const auto told = [&](int32_t code, const std::string& message) {
       return sdk::Failure{code, message, {}};
     };
-    sdk::Failure out = told(status >= 500 ? MUSTER_E_UNAVAILABLE : MUSTER_E_UNKNOWN,
-                            fmt::format("{} answers {} when asked for {}: {}", origin(), status,
-                                        question_.what, words));
+    sdk::Failure out = told(code_of_status(status),
+                            fmt::format("{} answers {} ({}) when asked for {}: {}", origin(),
+                                        status, status_in_words(status), question_.what, words));
     switch (status) {
       case 400:
+      case 422:
+        if (question_.of_a_page) {
+          out = told(
+              MUSTER_E_DATA_LOSS,
+              fmt::format("{} does not take the token that it gave for a further page of {}: {}",
+                          origin(), question_.what, words));
+          break;
+        }
         out = told(
             MUSTER_E_INVALID_ARGUMENT,
             fmt::format("the API does not take the question for {}: {}", question_.what, words));
@@ -165,6 +183,7 @@ class Asker {
         break;
       case 403: out = forbidden(said, words); break;
       case 404:
+      case 410:
         out =
             told(MUSTER_E_NOT_FOUND, fmt::format("the API knows no {}: {}", question_.what, words));
         if (!question_.option.empty()) out.details.emplace_back("option", question_.option);
@@ -226,7 +245,9 @@ ApiError read_api_error(std::string_view body) {
     if (at == std::string::npos) continue;
     const size_t from = at + before.size();
     const size_t end = out.message.find('\'', from);
-    if (end != std::string::npos) out.permission = out.message.substr(from, end - from);
+    if (end == std::string::npos) continue;
+    const std::string named = out.message.substr(from, end - from);
+    if (is_permission(named)) out.permission = named;
   }
   return out;
 }

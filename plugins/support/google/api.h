@@ -37,6 +37,8 @@ struct Question {
   std::string project;
   std::string option;  // a JSON pointer: what the user would mend when there is no such thing
   std::string look;    // the command with which a person looks for it
+  bool of_a_page =
+      false;  // it has a token of the server's own, so what it does not take is not the user's
 };
 
 // A time near this one. Many members start in the same second, so each waits one of its own: from three quarters to five quarters.

@@ -10,6 +10,8 @@
 
 #include "plugins/support/google/aws_signature.h"
 #include "plugins/support/google/token.h"
+#include "plugins/support/http_status.h"
+#include "plugins/support/quote_answer.h"
 #include "plugins/support/text.h"
 
 namespace muster::support::google {
@@ -42,6 +44,12 @@ std::optional<AwsKeys> variable_keys(const sdk::Call& call) {
 bool is_word(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return c > ' ' && c < 0x7F && c != '/' && c != '?' && c != '#';
+  });
+}
+
+bool is_region(std::string_view text) {
+  return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
   });
 }
 
@@ -140,9 +148,15 @@ class Aws {
       return std::move(response).failure().with(
           "hint",
           fmt::format("the credential file {} names it as AWS's metadata service", file_.place));
-    if (response->status() != 200)
-      return refused(fmt::format("AWS's metadata service answers {} to {} {}", response->status(),
-                                 method, quote(url, 200)));
+    if (const int64_t status = response->status(); status != 200) {
+      sdk::Failure failure =
+          refused(fmt::format("AWS's metadata service answers {} ({}) to {} {}", status,
+                              status_in_words(status), method, quote(url, 200)));
+      // That it knows no such thing means that there are no credentials.
+      if (status != 400 && status != 404 && status != 410 && status != 422)
+        failure.code = code_of_status(status);
+      return std::move(failure).with("http_status", std::to_string(status));
+    }
     return std::string(trimmed(response->body()));
   }
 
@@ -154,12 +168,12 @@ class Aws {
       auto zone = ask(source_.aws_region_url, "find the region of AWS", false);
       if (!zone) return zone;
       region = zone->substr(0, zone->size() - (zone->empty() ? 0 : 1));  // us-east-2b
+      if (!is_region(region))
+        return refused(fmt::format("{} answers with no zone of AWS: {}",
+                                   quote(source_.aws_region_url, 200),
+                                   quote_answer(*zone, AskedFor::kCredential)));
     }
-    const auto belongs = [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-    };
-    if (region.empty() || !std::all_of(region.begin(), region.end(), belongs))
-      return refused(fmt::format("{} is no region of AWS", quote(region)));
+    if (!is_region(region)) return refused(fmt::format("{} is no region of AWS", quote(region)));
     return region;
   }
 

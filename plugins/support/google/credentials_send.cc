@@ -9,12 +9,21 @@
 #include "plugins/support/google/credentials.h"
 #include "plugins/support/google/metadata.h"
 #include "plugins/support/google/token_host.h"
+#include "plugins/support/quote_answer.h"
 #include "plugins/support/text.h"
 
 namespace muster::support::google {
 namespace {
 
 constexpr uint64_t kFileMaximum = uint64_t{1} << 20;
+
+bool is_domain(std::string_view text) {
+  return text.size() <= 253 && text.find("..") == std::string_view::npos && text.front() != '.' &&
+         text.back() != '.' && text.front() != '-' &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
+         });
+}
 
 // A token out of a file or an option; it becomes a header's value.
 sdk::Result<Token> given_token(std::string_view text, const std::string& where, sdk::Call& call) {
@@ -41,10 +50,11 @@ sdk::Result<Token> Credentials::gcloud_token(sdk::Call& call) {
     return std::move(run).failure().with("hint",
                                          "'credentials: gcloud' asks gcloud for its login's token");
   if (run->exit_status != 0)
-    return sdk::Failure{MUSTER_E_UNAUTHENTICATED,
-                        fmt::format("gcloud auth print-access-token failed with exit status {}: {}",
-                                    run->exit_status, quote(trimmed(run->error_output), 500)),
-                        {{"hint", "gcloud auth login"}}};
+    return sdk::Failure{
+        MUSTER_E_UNAUTHENTICATED,
+        fmt::format("gcloud auth print-access-token failed with exit status {}: {}",
+                    run->exit_status, quote_answer(run->error_output, AskedFor::kCredential)),
+        {{"hint", "gcloud auth print-access-token tells why; gcloud auth login"}}};
   return given_token(run->output, "what gcloud auth print-access-token printed", call);
 }
 
@@ -55,7 +65,7 @@ sdk::Result<Token> Credentials::metadata_token(sdk::Call& call) {
     if (c == ' ') c = ',';
   auto said =
       Metadata::get("instance/service-accounts/default/token?scopes=" + percent_encoded(scopes),
-                    "get an access token", call, true);
+                    "get an access token", call, AskedFor::kCredential);
   if (!said) return std::move(said).failure();
   if (!*said)
     return sdk::Failure{MUSTER_E_UNAUTHENTICATED,
@@ -73,8 +83,14 @@ sdk::Result<Token> Credentials::metadata_token(sdk::Call& call) {
   auto universe =
       Metadata::get("universe/universe-domain", "find the universe of the credentials", call);
   if (!universe) return std::move(universe).failure();
-  shared_->set_universe(*universe && !(*universe)->empty() ? **universe
-                                                           : std::string(kDefaultUniverse));
+  const bool named = *universe && !(*universe)->empty();
+  // The token goes to the hosts below it.
+  if (named && !is_domain(**universe))
+    return sdk::Failure{MUSTER_E_DATA_LOSS,
+                        fmt::format("{} says that the universe is {}, which is no domain", origin_,
+                                    quote_answer(**universe, AskedFor::kData)),
+                        {{"hint", "the option universe_domain says it in its place"}}};
+  shared_->set_universe(named ? **universe : std::string(kDefaultUniverse));
   return token;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "plugins/support/http_status.h"
 #include "plugins/support/text.h"
 
 namespace muster::support::google {
@@ -46,8 +47,12 @@ sdk::Request Metadata::request(const std::string& path, const char* purpose,
 
 bool Metadata::told(const sdk::Response& response) { return response.header(kFlavor) == kGoogle; }
 
+bool Metadata::whole(const sdk::Response& response) {
+  return response.header("Content-Length") || response.header("Transfer-Encoding");
+}
+
 sdk::Result<std::optional<std::string>> Metadata::get(const std::string& path, const char* purpose,
-                                                      const sdk::Call& call, bool secret) {
+                                                      const sdk::Call& call, AskedFor asked) {
   const std::string server = host(call);
   if (!expected(call) && variable(call, "NO_GCE_CHECK") == "true")
     return sdk::Failure{
@@ -55,7 +60,7 @@ sdk::Result<std::optional<std::string>> Metadata::get(const std::string& path, c
   const bool probing = !expected(call);
   sdk::Request request = Metadata::request(path, purpose, call);
   if (probing) request.flags |= MUSTER_HTTP_NO_RETRY;
-  if (secret) request.flags |= MUSTER_HTTP_SECRET_BODY;
+  if (asked == AskedFor::kCredential) request.flags |= MUSTER_HTTP_SECRET_BODY;
   request.maximum_body_size = kMaximum;
   request.timeout_ns = (probing ? 1 : 10) * kSecond_ns;
   auto response = call.send(request);
@@ -71,11 +76,15 @@ sdk::Result<std::optional<std::string>> Metadata::get(const std::string& path, c
                     fmt::format("answers {} without Metadata-Flavor: Google, so it is not Google's",
                                 response->status()));
   if (response->status() == 404) return std::optional<std::string>();
-  const std::string words = quote(trimmed(response->body()), 200);
-  if (response->status() == 403)
-    return unusable(MUSTER_E_PERMISSION_DENIED, "refuses the request: " + words);
-  if (response->status() != 200)
-    return unusable(MUSTER_E_UNAVAILABLE, fmt::format("answers {}: {}", response->status(), words));
+  if (const int64_t status = response->status(); status != 200)
+    return unusable(
+        // No configuration of the user's is behind a question that it does not take.
+        status == 400 || status == 422 ? MUSTER_E_UNAVAILABLE : code_of_status(status),
+        fmt::format("answers {} ({}): {}", status, status_in_words(status),
+                    quote_answer(response->body(), asked)));
+  if (!whole(*response))
+    return unusable(MUSTER_E_DATA_LOSS,
+                    "answers without a length: whether its text is whole cannot be told");
   return std::optional<std::string>(trimmed(response->body()));
 }
 

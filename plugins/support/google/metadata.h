@@ -6,6 +6,8 @@
 
 #include <muster/plugin.hpp>
 
+#include "plugins/support/quote_answer.h"
+
 namespace muster::support::google {
 
 class Metadata {
@@ -19,11 +21,15 @@ class Metadata {
   static sdk::Request request(const std::string& path, const char* purpose, const sdk::Call& call);
   // Whether a response is the metadata server's own: an answer without Metadata-Flavor is not believed.
   static bool told(const sdk::Response& response);
+  // Whether a text can be known to be whole: one that has no length, and is not in chunks, may be cut where its connection ends.
+  static bool whole(const sdk::Response& response);
 
   // The text at a path below computeMetadata/v1/; nothing where the server says that there is none. Where no server is expected it
-  // gets a second, without another try. UNAVAILABLE: there is no such server; others are those of HTTP.
+  // gets a second, without another try. UNAVAILABLE: there is no such server; others are those of code_of_status. Of what is
+  // asked for as a credential nothing is quoted.
   static sdk::Result<std::optional<std::string>> get(const std::string& path, const char* purpose,
-                                                     const sdk::Call& call, bool secret = false);
+                                                     const sdk::Call& call,
+                                                     AskedFor asked = AskedFor::kData);
 };
 
 }  // namespace muster::support::google

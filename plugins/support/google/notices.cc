@@ -97,7 +97,7 @@ bool Notices::take(Key& key, const sdk::Result<sdk::Response>& response) {
   key.absent = response->status() == 404;
   key.heard = key.heard || key.absent;
   if (response->status() == 412) key.etag = kNothingKnown;  // it does not take that one
-  if (response->status() != 200) return false;
+  if (response->status() != 200 || !Metadata::whole(*response)) return false;
   key.heard = true;
   const std::string_view value = trimmed(response->body());
   const std::string_view etag = response->header("ETag").value_or("");

@@ -6,6 +6,8 @@
 #include "plugins/support/google/aws_subject.h"
 #include "plugins/support/google/certificate_subject.h"
 #include "plugins/support/google/token.h"
+#include "plugins/support/http_status.h"
+#include "plugins/support/quote_answer.h"
 #include "plugins/support/text.h"
 
 namespace muster::support::google {
@@ -15,10 +17,22 @@ using simdjson::dom::element;
 using simdjson::dom::object;
 
 constexpr uint64_t kMaximum = uint64_t{1} << 20;
+constexpr const char* kRunIt = "run that program in a shell: there it tells why";
 constexpr const char* kAllow = "GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES";
 
 sdk::Failure refused(const CredentialFile& file, const std::string& why) {
   return {MUSTER_E_UNAUTHENTICATED, fmt::format("the credential file {}: {}", file.place, why), {}};
+}
+
+// Of a server that gives no such token: whether it says no, or is not there.
+sdk::Failure refused_by(const CredentialFile& file, int64_t status, const std::string& server) {
+  const int32_t code = status == 400 || status == 422 || status == 404 || status == 410
+                           ? MUSTER_E_UNAUTHENTICATED
+                           : code_of_status(status);
+  return {code,
+          fmt::format("the credential file {}: {} answers {} ({})", file.place, server, status,
+                      status_in_words(status)),
+          {{"http_status", std::to_string(status)}}};
 }
 
 // The token in what a file or a server said.
@@ -71,9 +85,9 @@ sdk::Result<std::string> from_url(const CredentialFile& file, sdk::Call& call) {
   request.timeout_ns = request_timeout_ns(call);
   auto response = call.send(request);
   if (!response) return std::move(response).failure();
-  if (response->status() != 200)
-    return refused(file, fmt::format("its credential_source {} answers {}", quote(source.url, 200),
-                                     response->status()));
+  if (const int64_t status = response->status(); status != 200)
+    return refused_by(file, status,
+                      fmt::format("its credential_source {}", quote(source.url, 200)));
   if (response->body() == "REDACTED") return std::string(response->body());  // a replay's
   return token_in(file, response->body(), "the answer of " + quote(source.url, 200), call);
 }
@@ -90,11 +104,10 @@ sdk::Result<std::string> executable_token(const CredentialFile& file, std::strin
   }
   bool success = false;
   if (root["success"].get(success) || !success) {
-    std::string_view code, message;
-    if (root["code"].get(code)) code = "no code";
-    if (root["message"].get(message)) message = "no message";
-    return refused(
-        file, fmt::format("{} says that it failed: {} {}", who, quote(code), quote(message, 500)));
+    call.mark_secret(output);
+    return refused(file, fmt::format("{} says that it failed; {}", who,
+                                     quote_answer(output, AskedFor::kCredential)))
+        .with("hint", kRunIt);
   }
   std::string_view token;
   const bool saml = file.subject_token_type.find("saml2") != std::string::npos;
@@ -149,7 +162,8 @@ sdk::Result<std::string> from_executable(const CredentialFile& file, sdk::Call& 
     call.mark_secret(run->output);
     return refused(file, fmt::format("the program {} failed with exit status {}: {}",
                                      quote(source.command, 200), run->exit_status,
-                                     quote(trimmed(run->error_output), 500)));
+                                     quote_answer(run->error_output, AskedFor::kCredential)))
+        .with("hint", kRunIt);
   }
   auto token = executable_token(file, run->output, call);
   if (token && token->empty())

@@ -6,10 +6,14 @@
 #include <rapidjson/writer.h>
 #include <simdjson.h>
 
+#include <array>
+
 #include "plugins/support/base64.h"
 #include "plugins/support/google/jwt.h"
 #include "plugins/support/google/subject_token.h"
 #include "plugins/support/google/token_host.h"
+#include "plugins/support/http_status.h"
+#include "plugins/support/quote_answer.h"
 #include "plugins/support/rfc3339.h"
 #include "plugins/support/text.h"
 
@@ -68,24 +72,50 @@ std::string form(std::initializer_list<std::pair<const char*, std::string>> fiel
   return out;
 }
 
-// What an endpoint says of its refusal: OAuth's {"error": TEXT, "error_description": TEXT} or an API's {"error": {"message": TEXT}}.
-std::string words_of(std::string_view body) {
+// The reasons of RFC 6749, RFC 8628 and RFC 8693 (OAuth's {"error": WORD}) and of Google's APIs ({"error": {"status": WORD}}). No other word of such an
+// answer is shown.
+constexpr std::array<const char*, 22> kReasons = {"invalid_request",
+                                                  "invalid_client",
+                                                  "invalid_grant",
+                                                  "unauthorized_client",
+                                                  "unsupported_grant_type",
+                                                  "invalid_scope",
+                                                  "invalid_target",
+                                                  "access_denied",
+                                                  "server_error",
+                                                  "temporarily_unavailable",
+                                                  "invalid_token",
+                                                  "admin_policy_enforced",
+                                                  "org_internal",
+                                                  "rate_limit_exceeded",
+                                                  "account_selection_required",
+                                                  "INVALID_ARGUMENT",
+                                                  "NOT_FOUND",
+                                                  "PERMISSION_DENIED",
+                                                  "UNAUTHENTICATED",
+                                                  "RESOURCE_EXHAUSTED",
+                                                  "FAILED_PRECONDITION",
+                                                  "UNAVAILABLE"};
+
+// The one of them that an endpoint gives; "" for none.
+std::string_view reason_of(std::string_view body) {
   simdjson::dom::parser parser;
   element root;
-  std::string_view error, more;
-  if (parser.parse(body.data(), body.size()).get(root)) return "no JSON";
-  if (!root.at_pointer("/error/message").get_string().get(more)) return quote(more, 500);
-  if (root.at_pointer("/error").get_string().get(error)) return "no reason";
-  if (root.at_pointer("/error_description").get_string().get(more)) return quote(error, 100);
-  return fmt::format("{}: {}", quote(error, 100), quote(more, 500));
+  std::string_view said;
+  if (parser.parse(body.data(), body.size()).get(root)) return "";
+  if (root.at_pointer("/error").get_string().get(said) &&
+      root.at_pointer("/error/status").get_string().get(said))
+    return "";
+  for (const char* reason : kReasons)
+    if (said == reason) return reason;
+  return "";
 }
 
-std::string hint_of(const CredentialFile& file, std::string_view body, int64_t now) {
+std::string hint_of(const CredentialFile& file, std::string_view reason, int64_t now) {
   if (file.type == CredentialFile::Type::kAuthorizedUser ||
       file.type == CredentialFile::Type::kExternalAccountUser)
     return "log in again: gcloud auth application-default login";
-  if (file.type == CredentialFile::Type::kServiceAccount &&
-      body.find("invalid_grant") != std::string_view::npos)
+  if (file.type == CredentialFile::Type::kServiceAccount && reason == "invalid_grant")
     return fmt::format(
         "is the key deleted, or this machine's clock wrong? It says {:%Y-%m-%dT%H:%M:%SZ}",
         fmt::gmtime(static_cast<std::time_t>(now)));
@@ -237,16 +267,19 @@ class Fetcher {
           "hint", fmt::format("the credential file {} names it to get tokens from", file_.place));
     const int64_t status = response->status();
     if (status != 200) {
-      const int32_t code = status == 403                    ? MUSTER_E_PERMISSION_DENIED
-                           : status == 429 || status >= 500 ? MUSTER_E_UNAVAILABLE
-                                                            : MUSTER_E_UNAUTHENTICATED;
+      // Here the credentials are the question.
+      const int32_t code =
+          status == 400 || status == 422 ? MUSTER_E_UNAUTHENTICATED : code_of_status(status);
+      const std::string_view reason = reason_of(response->body());
       return sdk::Failure{
           code,
-          fmt::format("{} gives no token for the credentials of {}: status {}, {}", quote(url, 200),
-                      file_.place, status, words_of(response->body())),
+          fmt::format("{} gives no token for the credentials of {}: status {} ({}){}; {}",
+                      quote(url, 200), file_.place, status, status_in_words(status),
+                      reason.empty() ? "" : fmt::format(", reason '{}'", reason),
+                      quote_answer(response->body(), AskedFor::kCredential)),
           {{"http_status", std::to_string(status)},
            {"endpoint", url},
-           {"hint", hint_of(file_, response->body(), now_s(call_))}}};
+           {"hint", hint_of(file_, reason, now_s(call_))}}};
     }
     auto token = read_token(response->body(), now_s(call_));
     if (!token) {

@@ -112,7 +112,8 @@ TEST_CASE("other refusals are what their status says, with the API's words") {
   };
   for (const Case& one : {Case{400, MUSTER_E_INVALID_ARGUMENT}, Case{404, MUSTER_E_NOT_FOUND},
                           Case{429, MUSTER_E_RESOURCE_EXHAUSTED}, Case{500, MUSTER_E_UNAVAILABLE},
-                          Case{503, MUSTER_E_UNAVAILABLE}, Case{302, MUSTER_E_UNKNOWN}}) {
+                          Case{503, MUSTER_E_UNAVAILABLE}, Case{302, MUSTER_E_UNAVAILABLE},
+                          Case{410, MUSTER_E_NOT_FOUND}, Case{422, MUSTER_E_INVALID_ARGUMENT}}) {
     const Answer answer = refused(one.status, "<html>odd words</html>");
     CHECK(answer.code == one.code);
     CHECK(holds(answer.message, "odd words"));

@@ -163,7 +163,8 @@ TEST_CASE("what AWS lacks is told with what would say it") {
 
   World refusing = world_of(file(kUrls + kSession));
   refusing.serve = [](const Request&) { return reply(403, "no"); };
-  CHECK(message(refusing).find("answers 403 to PUT 'http://169.254.169.254/latest/api/token'") !=
+  CHECK(message(refusing).find(
+            "answers 403 (it is not permitted) to PUT 'http://169.254.169.254/latest/api/token'") !=
         std::string::npos);
   World roleless = world_of(file(kUrls));
   roleless.serve = [serve = roleless.serve](const Request& request) -> Response {

@@ -124,7 +124,7 @@ TEST_CASE("an executable runs only when that is allowed, and its answer is read"
   CHECK(ask("google_token", "{}", world).programs.size() == 1);
 }
 
-TEST_CASE("an executable that says it failed is told with its words") {
+TEST_CASE("an executable that says it failed is told, and where its words are to be read") {
   World world = federation(external(R"({"executable": {"command": "idp"}})"));
   world.variables["GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES"] = "1";
   world.run = [](const Program&) -> Run {
@@ -133,7 +133,8 @@ TEST_CASE("an executable that says it failed is told with its words") {
   };
   const Answer answer = ask("google_token", "{}", world);
   CHECK(answer.code == MUSTER_E_UNAUTHENTICATED);
-  CHECK(answer.message.find("'401' 'not logged in'") != std::string::npos);
+  CHECK(answer.message.find("says that it failed") != std::string::npos);
+  CHECK(answer.details.at("hint").find("in a shell") != std::string::npos);
 }
 
 TEST_CASE("an impersonated service account is reached with the source's token") {

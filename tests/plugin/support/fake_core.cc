@@ -284,6 +284,8 @@ int32_t send(const muster_call_v1* call, const muster_http_request_v1* r,
     response->body_size = size;
   }
   core.response_headers = served.headers;
+  if (!served.unframed)
+    core.response_headers["Content-Length"] = std::to_string(served.body.size());
   response->ctx = &core;
   return MUSTER_OK;
 }

@@ -33,8 +33,9 @@ struct Response {
   std::map<std::string, std::string> headers;
   int32_t code = MUSTER_OK;
   std::string message;
-  bool broken = false;  // the failure came after the body
-  double takes_s = 0;   // until it begins to be answered, where a Watched owns the time
+  bool broken = false;    // the failure came after the body
+  double takes_s = 0;     // until it begins to be answered, where a Watched owns the time
+  bool unframed = false;  // no Content-Length, so the connection's end is the body's
 };
 
 // A program as a plugin ran it.
