@@ -48,6 +48,7 @@ std::vector<std::string> names_of(const std::vector<const GroupMember*>& members
 
 template <typename List>
 sdk::Status Compute::ask_on(List& list) {
+  if (auto paused = list.pause(call_); !paused) return paused;
   auto response =
       support::google::ask_api(credentials_, list.question(), call_, list.may_be_absent());
   return response ? list.take(*response) : sdk::Status(std::move(response).failure());
@@ -67,7 +68,9 @@ Question Compute::port_question() const {
 
 sdk::Status Compute::take_port(const sdk::Response& response) {
   std::string known;
-  port_ = gce::named_port(response.body(), options_.port.name, known);
+  auto port = gce::named_port(response.body(), options_.port.name, known);
+  if (!port) return std::move(port).failure().with("endpoint", place_.base);
+  port_ = *port;
   if (port_ != 0) return {};
   return sdk::Failure{
       MUSTER_E_INVALID_ARGUMENT,

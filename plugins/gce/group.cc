@@ -8,17 +8,20 @@
 
 #include "plugins/support/google/place.h"
 #include "plugins/support/json_at.h"
+#include "plugins/support/quote_answer.h"
+#include "plugins/support/strict_json.h"
 #include "plugins/support/text.h"
 
 namespace muster::gce {
 namespace {
 
-using simdjson::dom::array;
 using simdjson::dom::element;
+using support::plain_answer;
 using support::quote;
-using support::shortened;
-using support::text_at;
+using support::StrictJson;
 using support::google::last_segment;
+
+constexpr size_t kNameMaximum = 63;
 
 struct Words {
   const char* word;
@@ -62,8 +65,8 @@ std::string why_not_running(const std::string& status, const std::string& messag
   if (status == "RUNNING") return "";
   if (status.empty()) return "it has no status yet";
   const std::string meaning = meaning_of(kStatuses, status);
-  std::string out = meaning.empty() ? status : fmt::format("{}: {}", status, meaning);
-  if (!message.empty()) out += fmt::format(" ({})", shortened(message, 200));
+  std::string out = meaning.empty() ? plain_answer(status) : fmt::format("{}: {}", status, meaning);
+  if (!message.empty()) out += fmt::format(" ({})", plain_answer(message, 200));
   return out;
 }
 
@@ -86,49 +89,57 @@ sdk::Result<GroupPage> read_group(std::string_view json, bool managed) {
   if (const std::string why = support::parse_object(json, parser, root); !why.empty())
     return wrong(why);
   GroupPage out;
-  out.next = text_at(root, "/nextPageToken");
-  element list;
-  if (root[managed ? "managedInstances" : "items"].get(list)) return out;  // absent when empty
-  array items;
-  if (list.get_array().get(items)) return wrong("its members are no list");
-  for (const element item : items) {
-    const std::string_view url = text_at(item, "/instance");
+  std::string odd;
+  const StrictJson answer(root, odd);
+  out.next = answer.text_or("/nextPageToken", "");
+  // An empty list is left out, as all that is empty is.
+  for (const StrictJson& item : answer.list_or_none(managed ? "/managedInstances" : "/items")) {
+    const std::string_view url = item.text("/instance");
     GroupMember member;
     // From "projects/" on alone: the hosts before it differ.
     member.name = last_segment(url);
     member.zone = zone_of(url);
-    if (member.name.empty() || member.zone.empty()) return wrong("a member has no instance");
+    if (member.name.empty() || member.zone.empty() || member.name.size() > kNameMaximum)
+      item.refuse("/instance", fmt::format("is {}, which names no instance", quote(url, 200)));
     if (managed) {
-      member.status = text_at(item, "/instanceStatus");
-      member.action = text_at(item, "/currentAction");
-      const std::string_view code = text_at(item, "/lastAttempt/errors/errors/0/code");
-      const std::string_view message = text_at(item, "/lastAttempt/errors/errors/0/message");
-      if (!code.empty()) member.error = fmt::format("{}: {}", code, shortened(message, 200));
-      member.template_name = last_segment(text_at(item, "/version/instanceTemplate"));
-      member.health = text_at(item, "/instanceHealth/0/detailedHealthState");
+      member.status = item.text_or("/instanceStatus", "");
+      member.action = item.text_or("/currentAction", "");
+      const std::string_view code = item.text_or("/lastAttempt/errors/errors/0/code", "");
+      const std::string_view message = item.text_or("/lastAttempt/errors/errors/0/message", "");
+      if (!code.empty())
+        member.error = fmt::format("{}: {}", plain_answer(code), plain_answer(message, 200));
+      member.template_name = last_segment(item.text_or("/version/instanceTemplate", ""));
+      member.health = item.text_or("/instanceHealth/0/detailedHealthState", "");
     } else {
-      member.status = text_at(item, "/status");
+      member.status = item.text_or("/status", "");
     }
     out.members.push_back(std::move(member));
   }
+  if (!odd.empty()) return wrong(odd);
   return out;
 }
 
-int64_t named_port(std::string_view json, const std::string& name, std::string& known) {
+sdk::Result<int64_t> named_port(std::string_view json, const std::string& name,
+                                std::string& known) {
   simdjson::dom::parser parser;
   element root;
-  array ports;
-  if (parser.parse(json.data(), json.size()).get(root) ||
-      root.at_pointer("/namedPorts").get_array().get(ports))
-    return 0;
-  for (const element port : ports) {
-    const std::string_view called = text_at(port, "/name");
-    int64_t number = 0;
-    if (port["port"].get_int64().get(number) || number < 1 || number > 65535) continue;
-    if (called == name) return number;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", quote(called));
+  std::string odd = support::parse_object(json, parser, root);
+  int64_t found = 0;
+  if (odd.empty()) {
+    const StrictJson answer(root, odd);
+    for (const StrictJson& port : answer.list_or_none("/namedPorts")) {
+      const std::string_view called = port.text("/name");
+      const int64_t number = port.number("/port", {1, 65535});
+      if (called == name && found == 0) found = number;
+      known += fmt::format("{}{}", known.empty() ? "" : ", ", quote(called));
+    }
   }
-  return 0;
+  if (!odd.empty())
+    return sdk::Failure{
+        MUSTER_E_DATA_LOSS,
+        fmt::format("Compute Engine's named ports of a group cannot be understood: {}", odd),
+        {}};
+  return found;
 }
 
 std::string why_missing(const Instance& instance) {

@@ -34,8 +34,8 @@ extern const char* const kMemberFields;
 // A page of listManagedInstances (`managed`) or listInstances. DATA_LOSS when it is none.
 sdk::Result<GroupPage> read_group(std::string_view json, bool managed);
 
-// The port of that name in an answer with namedPorts; 0 when there is none, and then `known` has the names that there are.
-int64_t named_port(std::string_view json, const std::string& name, std::string& known);
+// The port of that name in an answer with namedPorts; 0 when there is none, and then `known` has the names that there are. DATA_LOSS when it is none.
+sdk::Result<int64_t> named_port(std::string_view json, const std::string& name, std::string& known);
 
 // "being created: ZONE_RESOURCE_POOL_EXHAUSTED: ..."; "" when the member is a task. `instance` is null when it was not in the list of
 // instances.

@@ -3,63 +3,83 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include <algorithm>
+
 #include "plugins/support/google/place.h"
 #include "plugins/support/json_at.h"
+#include "plugins/support/quote_answer.h"
+#include "plugins/support/strict_json.h"
 #include "plugins/support/text.h"
 
 namespace muster::gce {
 namespace {
 
-using simdjson::dom::array;
 using simdjson::dom::element;
-using simdjson::dom::object;
+using support::Ip;
 using support::quote;
-using support::text_at;
+using support::StrictJson;
 using support::google::last_segment;
 
 constexpr size_t kPageMaximum = 100000;
 
+// A name as Compute Engine gives it (RFC 1035).
+bool is_name(std::string_view text) {
+  return !text.empty() && text.size() <= 63 && text[0] >= 'a' && text[0] <= 'z' &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+         });
+}
+
+// A name that DNS may know.
+bool is_host_name(std::string_view text) {
+  return !text.empty() && text.size() <= 253 && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
+  });
+}
+
 // A value of metadata; nothing when the instance has no such key.
-std::optional<std::string> metadata_of(element instance, const std::string& key) {
-  array items;
-  if (instance.at_pointer("/metadata/items").get_array().get(items)) return std::nullopt;
-  for (const element item : items)
-    if (text_at(item, "/key") == key) return std::string(support::trimmed(text_at(item, "/value")));
-  return std::nullopt;
+std::optional<std::string> metadata_of(const StrictJson& instance, const std::string& key) {
+  std::optional<std::string> out;
+  for (const StrictJson& item : instance.list_or_none("/metadata/items"))
+    if (item.text("/key") == key && !out)
+      out = std::string(support::trimmed(item.text_or("/value", "")));
+  return out;
 }
 
-std::optional<std::string> label_of(element instance, const std::string& key) {
-  std::string_view value;
-  if (instance["labels"][key].get_string().get(value)) return std::nullopt;
-  return std::string(value);
+std::optional<std::string> label_of(const StrictJson& instance, const std::string& key) {
+  const std::string pointer = "/labels" + support::pointer_to(key);
+  if (instance.presence(pointer) == StrictJson::Presence::kAbsent) return std::nullopt;
+  return std::string(instance.text_or(pointer, ""));
 }
 
-bool has_tag(element instance, const std::string& tag) {
-  array items;
-  if (instance.at_pointer("/tags/items").get_array().get(items)) return false;
-  for (const element item : items) {
-    std::string_view text;
-    if (!item.get_string().get(text) && text == tag) return true;
-  }
-  return false;
+bool has_tag(const StrictJson& instance, const std::string& tag) {
+  bool out = false;
+  for (const StrictJson& item : instance.list_or_none("/tags/items"))
+    out = item.text() == tag || out;
+  return out;
 }
 
-// The interface that the options mean; false when there is none.
-bool find_interface(element instance, const InterfaceRule& rule, element& out) {
-  array interfaces;
-  if (instance["networkInterfaces"].get_array().get(interfaces)) return false;
+// The interface that the options mean; nothing when there is none.
+std::optional<StrictJson> find_interface(const StrictJson& instance, const InterfaceRule& rule) {
+  std::optional<StrictJson> out;
   int64_t number = 0;
-  for (const element one : interfaces) {
-    const bool fits = !rule.network.empty() ? last_segment(text_at(one, "/network")) == rule.network
-                      : !rule.subnetwork.empty()
-                          ? last_segment(text_at(one, "/subnetwork")) == rule.subnetwork
-                          : number == rule.number;
+  for (const StrictJson& one : instance.list_or_none("/networkInterfaces")) {
+    const bool fits =
+        !rule.network.empty()      ? last_segment(one.text_or("/network", "")) == rule.network
+        : !rule.subnetwork.empty() ? last_segment(one.text_or("/subnetwork", "")) == rule.subnetwork
+                                   : number == rule.number;
     ++number;
-    if (!fits) continue;
-    out = one;
-    return true;
+    if (fits && !out) out = one;
   }
-  return false;
+  return out;
+}
+
+// The first of a list of access configurations that says the address; "" for none.
+std::string_view external_of(const StrictJson& interface, const char* list, const char* field,
+                             Ip which) {
+  const std::vector<StrictJson> all = interface.list_or_none(list);
+  return all.empty() ? std::string_view() : all[0].ip_or_none(field, which);
 }
 
 // "p" is the domain c.p.internal; "example.com:p" is c.p.example.com.internal.
@@ -70,12 +90,14 @@ std::string project_domain(const std::string& project) {
              : fmt::format("{}.{}", project.substr(colon + 1), project.substr(0, colon));
 }
 
-void find_host(element instance, const std::string& project, const Options& options,
+void find_host(const StrictJson& instance, const std::string& project, const Options& options,
                Instance& out) {
   const bool dns =
       options.address == AddressKind::kDns || options.address == AddressKind::kDnsGlobal;
   if (dns) {
-    out.host = text_at(instance, "/hostname");
+    out.host = instance.text_or("/hostname", "");
+    if (!out.host.empty() && !is_host_name(out.host))
+      instance.refuse("/hostname", fmt::format("is {}, which is no host name", quote(out.host)));
     if (!out.host.empty()) return;
     const std::string domain = project_domain(project);
     out.host = options.address == AddressKind::kDns
@@ -84,8 +106,8 @@ void find_host(element instance, const std::string& project, const Options& opti
     return;
   }
   const InterfaceRule& rule = options.interface;
-  element interface;
-  if (!find_interface(instance, rule, interface)) {
+  const std::optional<StrictJson> interface = find_interface(instance, rule);
+  if (!interface) {
     out.no_host = !rule.network.empty()
                       ? fmt::format("it has no interface in network {}", quote(rule.network))
                   : !rule.subnetwork.empty()
@@ -95,21 +117,21 @@ void find_host(element instance, const std::string& project, const Options& opti
   }
   switch (options.address) {
     case AddressKind::kInternal:
-      out.host = text_at(interface, "/networkIP");
+      out.host = interface->ip_or_none("/networkIP", Ip::kIpv4);
       // An interface with IPv6 alone has no other.
-      if (out.host.empty()) out.host = text_at(interface, "/ipv6Address");
+      if (out.host.empty()) out.host = interface->ip_or_none("/ipv6Address", Ip::kIpv6);
       if (out.host.empty()) out.no_host = "it has no internal address";
       break;
     case AddressKind::kExternal:
-      out.host = text_at(interface, "/accessConfigs/0/natIP");
+      out.host = external_of(*interface, "/accessConfigs", "/natIP", Ip::kIpv4);
       if (out.host.empty()) out.no_host = "it has no external IPv4 address";
       break;
     case AddressKind::kInternalIpv6:
-      out.host = text_at(interface, "/ipv6Address");
+      out.host = interface->ip_or_none("/ipv6Address", Ip::kIpv6);
       if (out.host.empty()) out.no_host = "it has no internal IPv6 address";
       break;
     case AddressKind::kExternalIpv6:
-      out.host = text_at(interface, "/ipv6AccessConfigs/0/externalIpv6");
+      out.host = external_of(*interface, "/ipv6AccessConfigs", "/externalIpv6", Ip::kIpv6);
       if (out.host.empty()) out.no_host = "it has no external IPv6 address";
       break;
     case AddressKind::kDns:
@@ -117,7 +139,7 @@ void find_host(element instance, const std::string& project, const Options& opti
   }
 }
 
-void find_port(element instance, const Options& options, Instance& out) {
+void find_port(const StrictJson& instance, const Options& options, Instance& out) {
   const std::string& key = options.port.metadata;
   if (key.empty()) return;
   const auto said = metadata_of(instance, key);
@@ -132,7 +154,7 @@ void find_port(element instance, const Options& options, Instance& out) {
   }
 }
 
-void find_rank(element instance, const Options& options, Instance& out) {
+void find_rank(const StrictJson& instance, const Options& options, Instance& out) {
   const bool label = options.rank_by == RankBy::kLabel;
   if (!label && options.rank_by != RankBy::kMetadata) return;
   const auto said =
@@ -147,18 +169,14 @@ void find_rank(element instance, const Options& options, Instance& out) {
   }
 }
 
-void find_devices(element instance, Instance& out) {
-  array accelerators;
-  if (!instance["guestAccelerators"].get_array().get(accelerators)) {
-    for (const element one : accelerators) {
-      int64_t count = 0;
-      if (one["acceleratorCount"].get_int64().get(count) || count < 1) continue;
-      out.accelerator = last_segment(text_at(one, "/acceleratorType"));
-      out.device = out.accelerator.rfind("ct", 0) == 0 || out.accelerator.rfind("tpu", 0) == 0
-                       ? "TPU"
-                       : "GPU";
-      out.device_count += count;
-    }
+void find_devices(const StrictJson& instance, Instance& out) {
+  for (const StrictJson& one : instance.list_or_none("/guestAccelerators")) {
+    const int64_t count = one.number_or("/acceleratorCount", {0, INT32_MAX}, 0);
+    if (count == 0) continue;
+    out.accelerator = last_segment(one.text_or("/acceleratorType", ""));
+    out.device =
+        out.accelerator.rfind("ct", 0) == 0 || out.accelerator.rfind("tpu", 0) == 0 ? "TPU" : "GPU";
+    out.device_count += count;
   }
   if (out.device_count > 0) return;
   Devices built_in = devices_of(out.machine_type);
@@ -166,19 +184,20 @@ void find_devices(element instance, Instance& out) {
   out.device_count = built_in.count;
 }
 
-// Reads one; what is odd about it, "" for nothing.
-std::string read_one(element at, const std::string& zone, const std::string& project,
-                     const Options& options, std::vector<Instance>& out) {
+// Absent is what the API leaves out because it is empty: all but the name may be.
+void read_one(const StrictJson& at, const std::string& zone, const std::string& project,
+              const Options& options, std::vector<Instance>& out) {
   Instance instance;
-  instance.name = text_at(at, "/name");
-  if (instance.name.empty()) return "an instance has no name";
+  instance.name = at.text("/name");
+  if (!is_name(instance.name))
+    at.refuse("/name", fmt::format("is {}, which is no name of an instance", quote(instance.name)));
   instance.zone = zone;
-  instance.id = text_at(at, "/id");
-  instance.status = text_at(at, "/status");
-  instance.message = text_at(at, "/statusMessage");
-  instance.machine_type = last_segment(text_at(at, "/machineType"));
-  instance.physical_host = text_at(at, "/resourceStatus/physicalHost");
-  instance.provisioning = text_at(at, "/scheduling/provisioningModel");
+  instance.id = at.text_or("/id", "");
+  instance.status = at.text_or("/status", "");
+  instance.message = at.text_or("/statusMessage", "");
+  instance.machine_type = last_segment(at.text_or("/machineType", ""));
+  instance.physical_host = at.text_or("/resourceStatus/physicalHost", "");
+  instance.provisioning = at.text_or("/scheduling/provisioningModel", "");
   if (instance.provisioning == "STANDARD") instance.provisioning.clear();
   find_devices(at, instance);
   find_host(at, project, options, instance);
@@ -186,31 +205,32 @@ std::string read_one(element at, const std::string& zone, const std::string& pro
   find_rank(at, options, instance);
   if (!options.tag.empty()) instance.tagged = has_tag(at, options.tag);
   out.push_back(std::move(instance));
-  return "";
 }
 
-std::string read_list(array items, const std::string& zone, const std::string& project,
-                      const Options& options, std::vector<Instance>& out) {
-  if (items.size() > kPageMaximum) return "a page is too long";
-  for (const element item : items) {
-    std::string odd = read_one(item, zone, project, options, out);
-    if (!odd.empty()) return odd;
-  }
-  return "";
+void read_list(const std::vector<StrictJson>& items, const StrictJson& above,
+               const std::string& zone, const std::string& project, const Options& options,
+               std::vector<Instance>& out) {
+  if (items.size() > kPageMaximum)
+    return above.refuse("", fmt::format("has a page of {} instances", items.size()));
+  for (const StrictJson& item : items) read_one(item, zone, project, options, out);
 }
 
-std::string read_scopes(object scopes, const std::string& project, const Options& options,
-                        InstancePage& out) {
-  for (const auto scope : scopes) {
-    const std::string_view code = text_at(scope.value, "/warning/code");
-    if (code == "UNREACHABLE" || code == "PARTIAL_SUCCESS") out.unreachable.emplace_back(scope.key);
-    array items;
-    if (scope.value["instances"].get_array().get(items)) continue;
-    std::string odd =
-        read_list(items, std::string(last_segment(scope.key)), project, options, out.instances);
-    if (!odd.empty()) return odd;
+bool lacks_some(const StrictJson& above) {
+  const std::string_view code = above.text_or("/warning/code", "");
+  return code == "UNREACHABLE" || code == "PARTIAL_SUCCESS";
+}
+
+// {"zones/Z": {"instances": [...]}, "zones/Y": {"warning": {...}}}
+void read_scopes(const StrictJson& root, const std::string& project, const Options& options,
+                 InstancePage& out) {
+  for (const auto& [scope, value] : root.fields_or_none("/items")) {
+    if (lacks_some(value)) out.unreachable.push_back(support::plain_answer(scope, 100));
+    const std::vector<StrictJson> items = value.list_or_none("/instances");
+    const std::string_view zone = last_segment(scope);
+    if (!items.empty() && (scope.substr(0, 6) != "zones/" || !is_name(zone)))
+      value.refuse("", "is no zone");
+    read_list(items, value, std::string(zone), project, options, out.instances);
   }
-  return "";
 }
 
 }  // namespace
@@ -290,31 +310,18 @@ sdk::Result<InstancePage> read_instances(std::string_view json, const std::strin
   if (const std::string why = support::parse_object(json, parser, root); !why.empty())
     return wrong(why);
   InstancePage out;
-  element items;
   std::string odd;
-  if (!root["items"].get(items)) {  // absent in an empty list
-    array list;
-    object scopes;
-    if (!zone.empty() && !items.get_array().get(list)) {
-      odd = read_list(list, zone, project, options, out.instances);
-    } else if (zone.empty() && !items.get_object().get(scopes)) {
-      odd = read_scopes(scopes, project, options, out);
-    } else {
-      odd = "its 'items' are of another kind";
-    }
+  const StrictJson answer(root, odd);
+  if (zone.empty()) {
+    read_scopes(answer, project, options, out);
+  } else {
+    read_list(answer.list_or_none("/items"), answer, zone, project, options, out.instances);
   }
+  for (const StrictJson& scope : answer.list_or_none("/unreachables"))
+    out.unreachable.push_back(support::plain_answer(scope.text(), 100));
+  if (lacks_some(answer)) out.unreachable.push_back(zone.empty() ? "some zones" : "zones/" + zone);
+  out.next = answer.text_or("/nextPageToken", "");
   if (!odd.empty()) return wrong(odd);
-  array unreachable;
-  if (!root["unreachables"].get_array().get(unreachable)) {
-    for (const element scope : unreachable) {
-      std::string_view name;
-      if (!scope.get_string().get(name)) out.unreachable.emplace_back(name);
-    }
-  }
-  const std::string_view code = text_at(root, "/warning/code");
-  if (code == "UNREACHABLE" || code == "PARTIAL_SUCCESS")
-    out.unreachable.push_back(zone.empty() ? "some zones" : "zones/" + zone);
-  out.next = text_at(root, "/nextPageToken");
   return out;
 }
 

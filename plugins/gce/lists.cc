@@ -17,12 +17,12 @@ using support::google::last_segment;
 using support::google::Question;
 
 constexpr int kPage = 500;  // the most that the API gives
-// A page may be empty and still have a successor, but not for ever.
-constexpr int kPagesMaximum = 20000;
 
 std::string page_in_words(int number) {
   return number == 1 ? std::string() : fmt::format(", page {}", number);
 }
+
+std::string answer_for(const std::string& what) { return "Compute Engine's answer for " + what; }
 
 }  // namespace
 
@@ -41,40 +41,23 @@ std::string group_in_words(const Place& place, const Options& options) {
                      quote(place.scope), quote(place.project));
 }
 
-void Pages::begin_again() {
-  token_.clear();
-  number_ = 1;
-}
-
-sdk::Status Pages::turn_to(std::string next, const std::string& what) {
-  if (!next.empty() && (next == token_ || number_ == kPagesMaximum))
-    return sdk::Failure{
-        MUSTER_E_DATA_LOSS,
-        fmt::format("Compute Engine's answer for {} does not go on: {}", what,
-                    next == token_ ? "two pages have one token"
-                                   : fmt::format("it has more than {} pages", kPagesMaximum)),
-        {}};
-  done_ = next.empty();
-  token_ = std::move(next);
-  ++number_;
-  return {};
-}
-
 Question GroupList::question() const {
   std::string query = fmt::format("maxResults={}&fields={}&", kPage,
                                   percent_encoded(managed_ ? kManagedFields : kMemberFields));
-  if (!token().empty()) query += fmt::format("pageToken={}&", percent_encoded(token()));
+  if (!pages_.token().empty())
+    query += fmt::format("pageToken={}&", percent_encoded(pages_.token()));
   Question ask = compute_question(place_,
                                   fmt::format("{}/{}/{}/{}", place_.scope,
                                               managed_ ? "instanceGroupManagers" : "instanceGroups",
                                               percent_encoded(options_.group),
                                               managed_ ? "listManagedInstances" : "listInstances"),
                                   query);
+  ask.of_a_page = !pages_.token().empty();
   ask.method = "POST";
   if (!managed_) ask.body = R"({"instanceState":"ALL"})";
   ask.what = what_;
   ask.purpose = fmt::format("{} of {}{}", managed_ ? "what is planned" : "the members",
-                            options_.group, page_in_words(number()));
+                            options_.group, page_in_words(pages_.number()));
   ask.permission = managed_ ? "compute.instanceGroupManagers.list" : "compute.instanceGroups.list";
   ask.option = "/instance_group";
   ask.look = fmt::format("gcloud compute instance-groups list --project {}", place_.project);
@@ -84,14 +67,20 @@ Question GroupList::question() const {
 sdk::Status GroupList::take(const sdk::Response& response) {
   if (response.status() == 404) {
     managed_ = false;
-    begin_again();
+    pages_ = {};
     return {};
   }
   known_ = true;
   auto read = read_group(response.body(), managed_);
   if (!read) return std::move(read).failure().with("endpoint", place_.base);
+  const size_t entries = read->members.size();
   std::move(read->members.begin(), read->members.end(), std::back_inserter(members_));
-  return turn_to(std::move(read->next), what_);
+  if (static_cast<int64_t>(members_.size()) > MUSTER_TASKS_MAXIMUM)
+    return sdk::Failure{
+        MUSTER_E_RESOURCE_EXHAUSTED,
+        fmt::format("there are more than {} members of {}", MUSTER_TASKS_MAXIMUM, what_),
+        {{"option", "/instance_group"}}};
+  return pages_.take(entries, std::move(read->next), answer_for(what_));
 }
 
 InstanceList::InstanceList(const Place& place, const Options& options, std::string zone,
@@ -125,9 +114,12 @@ Question InstanceList::question() const {
       place_,
       zone_.empty() ? "aggregated/instances"
                     : fmt::format("zones/{}/instances", percent_encoded(zone_)),
-      token().empty() ? query_ : query_ + fmt::format("pageToken={}&", percent_encoded(token())));
+      pages_.token().empty()
+          ? query_
+          : query_ + fmt::format("pageToken={}&", percent_encoded(pages_.token())));
   ask.what = what_;
-  ask.purpose = fmt::format("addresses of {}{}", what_, page_in_words(number()));
+  ask.of_a_page = !pages_.token().empty();
+  ask.purpose = fmt::format("addresses of {}{}", what_, page_in_words(pages_.number()));
   ask.permission = "compute.instances.list";
   ask.option = !options_.filter.empty() ? "/filter" : zone_.empty() ? "/project" : "/zone";
   ask.look = fmt::format("gcloud compute instances list --project {}", place_.project);
@@ -137,13 +129,14 @@ Question InstanceList::question() const {
 sdk::Status InstanceList::take(const sdk::Response& response) {
   auto read = read_instances(response.body(), zone_, place_.project, options_);
   if (!read) return std::move(read).failure().with("endpoint", place_.base);
+  const size_t entries = read->instances.size();
   std::move(read->instances.begin(), read->instances.end(), std::back_inserter(instances_));
   std::move(read->unreachable.begin(), read->unreachable.end(), std::back_inserter(unreachable_));
   if (static_cast<int64_t>(instances_.size()) > MUSTER_TASKS_MAXIMUM)
     return sdk::Failure{MUSTER_E_RESOURCE_EXHAUSTED,
                         fmt::format("there are more than {} {}", MUSTER_TASKS_MAXIMUM, what_),
                         {{"option", question().option}}};
-  return turn_to(std::move(read->next), what_);
+  return pages_.take(entries, std::move(read->next), answer_for(what_));
 }
 
 sdk::Status InstanceList::check_reached(const std::vector<std::string>& zones) const {

@@ -10,6 +10,7 @@
 #include "plugins/gce/instance.h"
 #include "plugins/gce/options.h"
 #include "plugins/support/google/api.h"
+#include "plugins/support/google/pages.h"
 
 namespace muster::gce {
 
@@ -27,27 +28,9 @@ support::google::Question compute_question(const Place& place, const std::string
 // "instance group 'grape' in 'zones/europe-west9-b' of project 'orchard'"
 std::string group_in_words(const Place& place, const Options& options);
 
-// Goes from one page of a list to the next.
-class Pages {
- public:
-  bool done() const { return done_; }
-
- protected:
-  // Takes the token of the next page; "" for none. DATA_LOSS when that would never end.
-  sdk::Status turn_to(std::string next, const std::string& what);
-  const std::string& token() const { return token_; }
-  int number() const { return number_; }
-  void begin_again();
-
- private:
-  std::string token_;
-  int number_ = 1;
-  bool done_ = false;
-};
-
 // All members of the group. A managed group is asked for its plan, which is one page unless the group has pages on. `managed`: what
 // was found out before; -1 for nothing: then one that is not managed costs one request more.
-class GroupList : public Pages {
+class GroupList {
  public:
   GroupList(const Place& place, const Options& options, int managed)
       : place_(place),
@@ -58,7 +41,9 @@ class GroupList : public Pages {
 
   support::google::Question question() const;
   // Whether a 404 is an answer to that: not managed, or not there at all, which the other question tells.
-  bool may_be_absent() const { return !known_ && managed_ && number() == 1; }
+  bool may_be_absent() const { return !known_ && managed_ && pages_.number() == 1; }
+  bool done() const { return pages_.done(); }
+  sdk::Status pause(sdk::Call& call) const { return pages_.pause(call); }
   sdk::Status take(const sdk::Response& response);
 
   const std::vector<GroupMember>& members() const { return members_; }
@@ -69,17 +54,20 @@ class GroupList : public Pages {
   const Options& options_;
   bool known_, managed_;
   std::string what_;
+  support::google::Pages pages_;
   std::vector<GroupMember> members_;
 };
 
 // The instances of one zone, or with an empty zone of all. With `names` those alone, else those of the options' filter.
-class InstanceList : public Pages {
+class InstanceList {
  public:
   InstanceList(const Place& place, const Options& options, std::string zone,
                const std::vector<std::string>& names = {});
 
   support::google::Question question() const;
   static bool may_be_absent() { return false; }
+  bool done() const { return pages_.done(); }
+  sdk::Status pause(sdk::Call& call) const { return pages_.pause(call); }
   sdk::Status take(const sdk::Response& response);
 
   const std::vector<Instance>& instances() const { return instances_; }
@@ -91,6 +79,7 @@ class InstanceList : public Pages {
   const Place& place_;
   const Options& options_;
   std::string zone_, query_, what_;
+  support::google::Pages pages_;
   std::vector<Instance> instances_;
   std::vector<std::string> unreachable_;
 };

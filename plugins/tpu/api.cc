@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include "plugins/support/google/pages.h"
+#include "plugins/support/http_status.h"
 #include "plugins/support/json_at.h"
 #include "plugins/support/text.h"
 
@@ -14,8 +16,6 @@ using support::quote;
 using support::google::Question;
 
 constexpr int kPage = 500;
-// A page may be empty and still have a successor, but not for ever.
-constexpr int kPagesMaximum = 20000;
 constexpr size_t kItemsMaximum = 1 << 20;
 constexpr uint64_t kDiscoveryMaximum = uint64_t{16} << 20;
 
@@ -73,8 +73,9 @@ sdk::Result<Place> discover(std::string url, const std::string& version, const s
                         fmt::format("the discovery document {} {}", quote(url, 500), why),
                         {{"option", "/discovery_url"}}};
   };
-  if (response->status() != 200)
-    return wrong(MUSTER_E_UNAVAILABLE, fmt::format("is answered by {}", response->status()));
+  if (const int64_t status = response->status(); status != 200)
+    return wrong(support::code_of_status(status),
+                 fmt::format("is answered by {} ({})", status, support::status_in_words(status)));
   simdjson::dom::parser parser;
   simdjson::dom::element root;
   if (parser.parse(response->body().data(), response->body().size()).get(root))
@@ -143,26 +144,30 @@ sdk::Result<Listed<T>> Api::list(Question ask, const Read& read) {
   const std::string first = ask.url, purpose = ask.purpose;
   ask.option = "/zone";
   Listed<T> out;
-  std::string next;
-  const auto endless = [&] {
-    return sdk::Failure{
-        MUSTER_E_DATA_LOSS,
-        fmt::format("Cloud TPU's answer for {} does not go on: two pages have one token", ask.what),
-        {}};
-  };
-  for (int page = 1; page <= kPagesMaximum; ++page) {
-    ask.url = next.empty() ? first : fmt::format("{}&pageToken={}", first, percent_encoded(next));
-    ask.purpose = page == 1 ? purpose : fmt::format("{}, page {}", purpose, page);
+  support::google::Pages pages;
+  while (!pages.done()) {
+    if (auto paused = pages.pause(call_); !paused) return std::move(paused).failure();
+    ask.url = pages.token().empty()
+                  ? first
+                  : fmt::format("{}&pageToken={}", first, percent_encoded(pages.token()));
+    ask.of_a_page = !pages.token().empty();
+    ask.purpose =
+        pages.number() == 1 ? purpose : fmt::format("{}, page {}", purpose, pages.number());
     auto response = support::google::ask_api(credentials_, ask, call_);
     if (!response) return std::move(response).failure();
-    auto one = read(response->body(), out);
-    if (!one) return std::move(one).failure().with("endpoint", place_.base);
-    if (out.items.size() > kItemsMaximum) return endless();
-    if (one->empty()) return out;
-    if (*one == next) return endless();
-    next = *std::move(one);
+    const size_t before = out.items.size();
+    auto next = read(response->body(), out);
+    if (!next) return std::move(next).failure().with("endpoint", place_.base);
+    if (out.items.size() > kItemsMaximum)
+      return sdk::Failure{MUSTER_E_RESOURCE_EXHAUSTED,
+                          fmt::format("there are more than {} of {}", kItemsMaximum, ask.what),
+                          {{"option", ask.option}}};
+    if (auto taken = pages.take(out.items.size() - before, *std::move(next),
+                                "Cloud TPU's answer for " + ask.what);
+        !taken)
+      return std::move(taken).failure();
   }
-  return endless();
+  return out;
 }
 
 sdk::Result<Listed<Node>> Api::nodes(const std::string& zone) {

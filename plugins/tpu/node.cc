@@ -1,23 +1,21 @@
 #include "plugins/tpu/node.h"
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <algorithm>
 #include <array>
 
-#include "plugins/support/google/place.h"
-#include "plugins/support/json_at.h"
+#include "plugins/support/quote_answer.h"
 #include "plugins/support/rfc3339.h"
+#include "plugins/support/strict_json.h"
 #include "plugins/support/text.h"
 
 namespace muster::tpu {
 namespace {
 
-using simdjson::dom::array;
-using simdjson::dom::element;
-using support::text_at;
-using support::google::last_segment;
+using support::Ip;
+using support::Range;
+using support::StrictJson;
 
 constexpr int64_t kRecentSymptom_s = 90;  // as TensorFlow's client has it
 
@@ -39,80 +37,65 @@ constexpr std::array<StateWords, 15> kStates = {{
     {"UNKNOWN", "the API does not know its state", false},
 }};
 
-// A number, or as v1 has it a text of one; 0 when it is no port.
-int64_t port_at(element at, std::string_view pointer) {
-  int64_t number = 0;
-  if (!at.at_pointer(pointer).get_int64().get(number))
-    return number >= 1 && number <= 65535 ? number : 0;
-  return support::parse_digits(text_at(at, pointer), 65535).value_or(0);
-}
+// What is empty is left out by the API, and a port of 0 with it: then it is the usual one.
+constexpr Range kPorts = {1, 65535};
 
-bool flag_at(element at, std::string_view pointer) {
-  bool flag = false;
-  return !at.at_pointer(pointer).get_bool().get(flag) && flag;
-}
-
-void read_endpoints(element at, Node& out) {
-  array endpoints;
-  if (!at["networkEndpoints"].get_array().get(endpoints)) {
-    for (const element one : endpoints)
-      out.endpoints.push_back({std::string(text_at(one, "/ipAddress")),
-                               std::string(text_at(one, "/accessConfig/externalIp")),
-                               port_at(one, "/port")});
-    return;
-  }
+void read_endpoints(const StrictJson& at, Node& out) {
+  for (const StrictJson& one : at.list_or_none("/networkEndpoints"))
+    out.endpoints.push_back({std::string(one.ip_or_none("/ipAddress", Ip::kEither)),
+                             std::string(one.ip_or_none("/accessConfig/externalIp", Ip::kEither)),
+                             one.number_or_digits_or("/port", kPorts, 0)});
+  if (!out.endpoints.empty()) return;
   // Of old there was one.
-  if (const std::string_view ip = text_at(at, "/ipAddress"); !ip.empty())
-    out.endpoints.push_back({std::string(ip), "", port_at(at, "/port")});
+  const std::string_view ip = at.ip_or_none("/ipAddress", Ip::kEither);
+  const int64_t port = at.number_or_digits_or("/port", kPorts, 0);
+  if (!ip.empty()) out.endpoints.push_back({std::string(ip), "", port});
 }
 
-void read_symptoms(element at, Node& out) {
-  array symptoms;
-  if (at["symptoms"].get_array().get(symptoms)) return;
-  for (const element one : symptoms) {
+void read_symptoms(const StrictJson& at, Node& out) {
+  for (const StrictJson& one : at.list_or_none("/symptoms")) {
     Symptom symptom;
-    symptom.type = text_at(one, "/symptomType");
-    symptom.details = text_at(one, "/details");
-    symptom.worker = text_at(one, "/workerId");
-    symptom.created = text_at(one, "/createTime");
+    symptom.type = one.text_or("/symptomType", "");
+    symptom.details = one.text_or("/details", "");
+    symptom.worker = one.text_or("/workerId", "");
+    symptom.created = one.text_or("/createTime", "");
     if (!symptom.type.empty()) out.symptoms.push_back(std::move(symptom));
   }
 }
 
-std::string read_one(element at, Node& out) {
-  const std::string_view name = text_at(at, "/name");
-  out.name = last_segment(name);
-  out.zone = zone_in(name);
-  if (out.name.empty() || out.zone.empty()) return "it has no name";
-  out.id = text_at(at, "/id");
-  out.type = text_at(at, "/acceleratorType");
-  out.topology = text_at(at, "/acceleratorConfig/topology");
-  out.state = text_at(at, "/state");
-  out.health = text_at(at, "/health");
-  out.health_description = text_at(at, "/healthDescription");
-  out.runtime = text_at(at, "/runtimeVersion");
-  if (out.runtime.empty()) out.runtime = text_at(at, "/tensorflowVersion");
-  out.provisioning = flag_at(at, "/schedulingConfig/spot")          ? "SPOT"
-                     : flag_at(at, "/schedulingConfig/preemptible") ? "PREEMPTIBLE"
-                     : flag_at(at, "/schedulingConfig/reserved")    ? "RESERVED"
-                                                                    : "";
+void read_one(const StrictJson& at, Node& out) {
+  ResourceName name = resource_name(at);
+  out.name = std::move(name.name);
+  out.zone = std::move(name.zone);
+  out.id = at.text_or("/id", "");
+  out.type = at.text_or("/acceleratorType", "");
+  out.topology = at.text_or("/acceleratorConfig/topology", "");
+  out.state = at.text_or("/state", "");
+  out.health = at.text_or("/health", "");
+  out.health_description = at.text_or("/healthDescription", "");
+  out.runtime = at.text_or("/runtimeVersion", "");
+  if (out.runtime.empty()) out.runtime = at.text_or("/tensorflowVersion", "");
+  out.provisioning = at.flag_or("/schedulingConfig/spot", false)          ? "SPOT"
+                     : at.flag_or("/schedulingConfig/preemptible", false) ? "PREEMPTIBLE"
+                     : at.flag_or("/schedulingConfig/reserved", false)    ? "RESERVED"
+                                                                          : "";
   read_endpoints(at, out);
   read_symptoms(at, out);
-  return "";
 }
 
 }  // namespace
 
 sdk::Result<Node> read_node(std::string_view json) {
   Node out;
-  if (auto read = read_single(json, "a node", [&](element at) { return read_one(at, out); }); !read)
+  if (auto read = read_single(json, "a node", [&](const StrictJson& at) { read_one(at, out); });
+      !read)
     return std::move(read).failure();
   return out;
 }
 
 sdk::Result<NodePage> read_nodes(std::string_view json) {
   NodePage out;
-  const auto one = [&](element at) { return read_one(at, out.nodes.emplace_back()); };
+  const auto one = [&](const StrictJson& at) { read_one(at, out.nodes.emplace_back()); };
   if (auto read = read_page(json, "a list of nodes", "nodes", one, out); !read)
     return std::move(read).failure();
   return out;
@@ -124,10 +107,10 @@ std::string why_missing(const Node& node, bool health_counts) {
     const StateWords* words = words_of(kStates, node.state);
     out = node.state.empty() ? "it has no state yet"
           : words != nullptr ? fmt::format("{}: {}", node.state, words->meaning)
-                             : node.state;
+                             : support::plain_answer(node.state);
   } else if (health_counts && !node.health.empty() && node.health != "HEALTHY" &&
              node.health != "HEALTH_UNSPECIFIED") {
-    out = "it is READY, and its health is " + node.health;
+    out = "it is READY, and its health is " + support::plain_answer(node.health);
   }
   if (!out.empty() && !node.health_description.empty())
     out += fmt::format(" ({})", support::quote(node.health_description, 200));
@@ -152,9 +135,9 @@ std::string symptoms_in_words(const Node& node) {
   std::string out;
   for (const Symptom& symptom : node.symptoms) {
     if (!out.empty()) out += "; ";
-    out += symptom.type;
-    if (!symptom.worker.empty()) out += " on worker " + symptom.worker;
-    if (!symptom.created.empty()) out += " at " + symptom.created;
+    out += support::plain_answer(symptom.type);
+    if (!symptom.worker.empty()) out += " on worker " + support::plain_answer(symptom.worker);
+    if (!symptom.created.empty()) out += " at " + support::plain_answer(symptom.created);
     if (!symptom.details.empty()) out += ": " + support::quote(symptom.details, 200);
     if (out.size() > 2000) return out + "; ...";
   }

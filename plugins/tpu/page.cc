@@ -2,15 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "plugins/support/google/place.h"
 #include "plugins/support/json_at.h"
+#include "plugins/support/quote_answer.h"
 #include "plugins/support/text.h"
 
 namespace muster::tpu {
 namespace {
 
-using simdjson::dom::array;
 using simdjson::dom::element;
+using support::StrictJson;
 
 sdk::Failure wrong(const char* what, std::string_view why) {
   return {MUSTER_E_DATA_LOSS,
@@ -24,35 +27,40 @@ sdk::Status read_single(std::string_view json, const char* what, const ReadOne& 
   simdjson::dom::parser parser;
   element root;
   std::string why = support::parse_object(json, parser, root);
-  if (why.empty()) why = read(root);
+  if (why.empty()) read(StrictJson(root, why));
   if (!why.empty()) return wrong(what, why);
   return {};
 }
 
+// What is empty is left out by the API: the list, the zones and the token.
 sdk::Status read_page(std::string_view json, const char* what, const char* key, const ReadOne& read,
                       Page& out) {
   simdjson::dom::parser parser;
-  element root, list;
-  if (const std::string why = support::parse_object(json, parser, root); !why.empty())
-    return wrong(what, why);
-  if (!root[key].get(list)) {
-    array items;
-    if (list.get_array().get(items)) return wrong(what, fmt::format("its '{}' is no list", key));
-    for (const element item : items)
-      if (const std::string why = item.is_object() ? read(item) : "one of them is none";
-          !why.empty())
-        return wrong(what, why);
-  }
-  array unreachable;
-  if (!root["unreachable"].get_array().get(unreachable)) {
-    for (const element one : unreachable) {
-      std::string_view name;
-      if (!one.get_string().get(name) && support::is_text(name))
-        out.unreachable.emplace_back(support::google::last_segment(name));
-    }
-  }
-  out.next = support::text_at(root, "/nextPageToken");
+  element root;
+  std::string why = support::parse_object(json, parser, root);
+  if (!why.empty()) return wrong(what, why);
+  const StrictJson answer(root, why);
+  for (const StrictJson& item : answer.list_or_none(support::pointer_to(key))) read(item);
+  for (const StrictJson& one : answer.list_or_none("/unreachable"))
+    out.unreachable.push_back(
+        support::plain_answer(support::google::last_segment(one.text()), 100));
+  out.next = answer.text_or("/nextPageToken", "");
+  if (!why.empty()) return wrong(what, why);
   return {};
+}
+
+ResourceName resource_name(const StrictJson& at) {
+  const std::string_view text = at.text("/name");
+  ResourceName out{std::string(support::google::last_segment(text)), zone_in(text)};
+  const auto is_segment = [](const std::string& part) {
+    return !part.empty() && part.size() <= 253 && std::all_of(part.begin(), part.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+             std::string_view("-_.~+%").find(c) != std::string_view::npos;
+    });
+  };
+  if (!is_segment(out.name) || !is_segment(out.zone))
+    at.refuse("/name", fmt::format("is {}, which is no name", support::quote(text, 100)));
+  return out;
 }
 
 std::string zone_in(std::string_view name) {

@@ -1,14 +1,14 @@
 // What the API's answers about nodes and about queued resources have in common.
 #pragma once
 
-#include <simdjson.h>
-
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <muster/plugin.hpp>
+
+#include "plugins/support/strict_json.h"
 
 namespace muster::tpu {
 
@@ -18,8 +18,8 @@ struct Page {
   std::vector<std::string> unreachable;  // zones
 };
 
-// What one of an answer's things is read by: why it is none, "" when it is one.
-using ReadOne = std::function<std::string(simdjson::dom::element)>;
+// What one of an answer's things is read by; what is wrong with it, its reader says.
+using ReadOne = std::function<void(const support::StrictJson&)>;
 
 // The one thing that an answer is; `what` for the failure, which is DATA_LOSS: "a node".
 sdk::Status read_single(std::string_view json, const char* what, const ReadOne& read);
@@ -27,6 +27,12 @@ sdk::Status read_single(std::string_view json, const char* what, const ReadOne& 
 // Each of the list `key`, which is absent when it is empty.
 sdk::Status read_page(std::string_view json, const char* what, const char* key, const ReadOne& read,
                       Page& out);
+
+// N of a `name` that ends with "/locations/Z/KIND/N", and Z. DATA_LOSS, by the reader, where it is none.
+struct ResourceName {
+  std::string name, zone;
+};
+ResourceName resource_name(const support::StrictJson& at);
 
 // Z of "projects/P/locations/Z/nodes/N", or of what ends there; "" for none.
 std::string zone_in(std::string_view name);

@@ -1,21 +1,17 @@
 #include "plugins/tpu/queued.h"
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <array>
 
-#include "plugins/support/google/place.h"
-#include "plugins/support/json_at.h"
+#include "plugins/support/quote_answer.h"
+#include "plugins/support/strict_json.h"
 #include "plugins/support/text.h"
 
 namespace muster::tpu {
 namespace {
 
-using simdjson::dom::array;
-using simdjson::dom::element;
-using support::text_at;
-using support::google::last_segment;
+using support::StrictJson;
 
 constexpr int64_t kNodesMaximum = 10000;
 
@@ -31,39 +27,39 @@ constexpr std::array<StateWords, 9> kStates = {{
     {"SUSPENDED", "its TPUs were taken away or deleted; delete it, and ask anew", true},
 }};
 
-// What is odd about it, "" for nothing.
-std::string read_one(element at, Queued& out) {
-  const std::string_view name = text_at(at, "/name");
-  out.name = last_segment(name);
-  out.zone = zone_in(name);
-  if (out.name.empty() || out.zone.empty()) return "it has no name";
-  out.state = text_at(at, "/state/state");
-  out.error = text_at(at, "/state/failedData/error/message");
-  array specs;
-  if (at.at_pointer("/tpu/nodeSpec").get_array().get(specs)) return "";
-  for (const element spec : specs) {
+// The nodes of a specification that names many by a prefix; false where it is not of that form.
+bool read_many(const StrictJson& spec, const char* form, QueuedNode node, Queued& out) {
+  if (spec.presence(form) == StrictJson::Presence::kAbsent) return false;
+  const int64_t count = spec.number(std::string(form) + "/nodeCount", {1, kNodesMaximum});
+  const std::string prefix(spec.text(std::string(form) + "/nodeIdPrefix"));
+  for (int64_t n = 0; n < count; ++n) {
+    node.name = fmt::format("{}-{}", prefix, n);
+    out.nodes.push_back(node);
+  }
+  return true;
+}
+
+void read_one(const StrictJson& at, Queued& out) {
+  ResourceName name = resource_name(at);
+  out.name = std::move(name.name);
+  out.zone = std::move(name.zone);
+  out.state = at.text_or("/state/state", "");
+  out.error = at.text_or("/state/failedData/error/message", "");
+  for (const StrictJson& spec : at.list_or_none("/tpu/nodeSpec")) {
     QueuedNode node;
-    node.zone = zone_in(text_at(spec, "/parent"));
+    node.zone = zone_in(spec.text_or("/parent", ""));
     if (node.zone.empty()) node.zone = out.zone;
-    node.type = text_at(spec, "/node/acceleratorType");
-    node.name = text_at(spec, "/nodeId");
+    node.type = spec.text_or("/node/acceleratorType", "");
+    node.name = spec.text_or("/nodeId", "");
     if (!node.name.empty()) {
       out.nodes.push_back(node);
       continue;
     }
-    for (const char* form : {"/multisliceParams", "/multiNodeParams"}) {
-      element many;
-      int64_t count = 0;
-      if (spec.at_pointer(form).get(many) || many["nodeCount"].get_int64().get(count)) continue;
-      const std::string prefix(text_at(many, "/nodeIdPrefix"));
-      if (prefix.empty() || count < 0 || count > kNodesMaximum) return "its nodes have no names";
-      for (int64_t n = 0; n < count; ++n) {
-        node.name = fmt::format("{}-{}", prefix, n);
-        out.nodes.push_back(node);
-      }
-    }
+    const bool multislice = read_many(spec, "/multisliceParams", node, out);
+    const bool multi_node = read_many(spec, "/multiNodeParams", node, out);
+    if (!multislice && !multi_node)
+      spec.refuse("", "names no node: it has neither 'nodeId' nor the parameters of many");
   }
-  return "";
 }
 
 }  // namespace
@@ -75,7 +71,7 @@ bool Queued::lost() const {
 
 std::string Queued::in_words() const {
   std::string out = fmt::format("queued resource {} is {}", support::quote(name),
-                                state.empty() ? "in no state yet" : state);
+                                state.empty() ? "in no state yet" : support::plain_answer(state));
   if (const StateWords* words = words_of(kStates, state); words != nullptr)
     out += fmt::format(": {}", words->meaning);
   if (!error.empty()) out += fmt::format(" ({})", support::quote(error, 300));
@@ -85,7 +81,7 @@ std::string Queued::in_words() const {
 sdk::Result<Queued> read_queued(std::string_view json) {
   Queued out;
   if (auto read =
-          read_single(json, "queued resources", [&](element at) { return read_one(at, out); });
+          read_single(json, "queued resources", [&](const StrictJson& at) { read_one(at, out); });
       !read)
     return std::move(read).failure();
   return out;
@@ -93,7 +89,7 @@ sdk::Result<Queued> read_queued(std::string_view json) {
 
 sdk::Result<QueuedPage> read_queued_list(std::string_view json) {
   QueuedPage out;
-  const auto one = [&](element at) { return read_one(at, out.queued.emplace_back()); };
+  const auto one = [&](const StrictJson& at) { read_one(at, out.queued.emplace_back()); };
   if (auto read = read_page(json, "queued resources", "queuedResources", one, out); !read)
     return std::move(read).failure();
   return out;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "plugins/support/google/metadata.h"
+#include "plugins/support/ip.h"
 #include "plugins/support/text.h"
 
 namespace muster::tpu {
@@ -30,8 +31,17 @@ TpuEnv read_tpu_env(std::string_view text) {
     if (value.size() >= 2 && value.front() == value.back() &&
         (value.front() == '\'' || value.front() == '"'))
       value = value.substr(1, value.size() - 2);
-    if (!support::is_text(value)) continue;
+    if (!support::is_text(value)) {
+      if (out.odd.empty())
+        out.odd = fmt::format("{} is {}, which is no text", quote(key), quote(value));
+      continue;
+    }
     const auto number = support::parse_digits(value, MUSTER_TASKS_MAXIMUM);
+    const bool counts =
+        key == "WORKER_ID" || key == "MEGASCALE_NUM_SLICES" || key == "MEGASCALE_SLICE_ID";
+    if (counts && !value.empty() && out.odd.empty() &&
+        (!number || (key == "MEGASCALE_NUM_SLICES" && *number == 0)))
+      out.odd = fmt::format("{} is {}, which is no such number", key, quote(value));
     if (key == "NODE_ID") out.node = value;
     if (key == "ZONE") out.zone = value;
     if (key == "ACCELERATOR_TYPE") out.type = value;
@@ -70,7 +80,12 @@ sdk::Result<std::optional<TpuEnv>> own_tpu_env(const sdk::Call& call) {
   auto text = Metadata::get("instance/attributes/tpu-env", "what TPU this machine is of", call);
   if (!text) return std::move(text).failure();
   if (!*text) return std::optional<TpuEnv>();
-  return std::optional<TpuEnv>(read_tpu_env(**text));
+  TpuEnv env = read_tpu_env(**text);
+  if (!env.odd.empty())
+    return sdk::Failure{MUSTER_E_DATA_LOSS,
+                        "the metadata server's tpu-env cannot be understood: " + env.odd,
+                        {{"hint", "-O tpu=NAME asks the API in its place"}}};
+  return std::optional<TpuEnv>(std::move(env));
 }
 
 sdk::Result<Answer> own_slice(const TpuEnv& env, const Options& options, const sdk::Call& call) {
@@ -96,8 +111,9 @@ sdk::Result<Answer> own_slice(const TpuEnv& env, const Options& options, const s
     worker.name = worker_name(env.node.empty() ? "tpu" : env.node, n);
     worker.host = (*hosts)[n];
     worker.port = options.port != 0 ? options.port : kDefaultPort;
-    if (call.host().address_problem(worker.host, worker.port))
-      return wrong(fmt::format("{} in worker-network-endpoints is no address", quote(worker.host)));
+    if (!support::is_ip(worker.host))
+      return wrong(
+          fmt::format("{} in worker-network-endpoints is no IP address", quote(worker.host)));
     slice.workers.push_back(std::move(worker));
   }
   const auto say = [&](const char* key, const std::string& value) {
@@ -113,7 +129,10 @@ sdk::Result<Answer> own_slice(const TpuEnv& env, const Options& options, const s
     auto number = Metadata::get("instance/attributes/agent-worker-number",
                                 "which host of its TPU this machine is", call);
     if (!number) return std::move(number).failure();
-    if (*number) worker = support::parse_digits(**number, MUSTER_TASKS_MAXIMUM);
+    if (*number) {
+      worker = support::parse_digits(**number, MUSTER_TASKS_MAXIMUM);
+      if (!worker) return wrong(fmt::format("agent-worker-number is {}", quote(**number)));
+    }
   }
   if (!worker) return out;
   if (*worker >= static_cast<int64_t>(hosts->size()))

@@ -17,6 +17,7 @@ namespace muster::tpu {
 struct TpuEnv {
   std::string node, zone, type, topology, runtime;
   std::string preemptible;
+  std::string odd;  // why it cannot be believed; "" when it can
   std::optional<int64_t> worker;
   int64_t slices = 1, slice = 0;  // of a multislice group
   std::string megascale_address;

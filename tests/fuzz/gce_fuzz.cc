@@ -57,7 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     judged(join(page->members, std::move(found), options));
   }
   std::string known;
-  const int64_t port = named_port(json, "rpc", known);
-  if (port < 0 || port > 65535) std::abort();
+  const auto port = named_port(json, "rpc", known);
+  if (port && (*port < 0 || *port > 65535)) std::abort();
   return 0;
 }

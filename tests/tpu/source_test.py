@@ -196,7 +196,7 @@ class Place(unittest.TestCase):
             self.assertEqual([one["path"] for one in sim.requests()], ["/$discovery/rest", f"/v1/projects/orchard/locations/{ZONE}/nodes/plum"])
             self.assertEqual(ask(sim, "endpoint=", env={"TPU_API_DISCOVERY_URL": url.replace("{apiVersion}", "v2")}).code, 0)
             run = ask(sim, "endpoint=", f"discovery_url={url}x")
-            self.assertEqual(run.code, 14, run)
+            self.assertEqual(run.code, 11, run)
             self.assertIn("is answered by 404", run.all)
 
     def test_permissions_are_those_of_the_question_and_none_where_nobody_is_asked(self):

@@ -3,6 +3,7 @@
 
 #include "plugins/gce/members.h"
 #include "plugins/gce/own_address.h"
+#include "plugins/support/google/pages.h"
 
 using namespace muster::gce;
 
@@ -190,7 +191,7 @@ TEST_CASE("the error of a group's last attempt is cut to a length, but never wit
       true);
   REQUIRE(page);
   REQUIRE(page->members.size() == 1);
-  CHECK(page->members[0].error == "X: " + message.substr(0, 199));
+  CHECK(page->members[0].error == "X: " + message.substr(0, 199) + "…");
 }
 
 TEST_CASE("an instance that may be taken back says so, and a group's member how healthy it is") {
@@ -229,8 +230,45 @@ TEST_CASE("an instance that nobody is a member by is none") {
 TEST_CASE("named ports are found by name, and the others told") {
   std::string known;
   const std::string json =
-      padded(R"({"namedPorts": [{"name": "rpc", "port": 7000}, {"name": "x", "port": 70000}]})");
-  CHECK(named_port(json, "rpc", known) == 7000);
-  CHECK(named_port(json, "y", known) == 0);
-  CHECK(known == "'rpc'");
+      padded(R"({"namedPorts": [{"name": "rpc", "port": 7000}, {"name": "x", "port": 1}]})");
+  CHECK(*named_port(json, "rpc", known) == 7000);
+  known.clear();
+  CHECK(*named_port(json, "y", known) == 0);
+  CHECK(known == "'rpc', 'x'");
+  for (const char* port : {"70000", "0", "-1", R"("7000")", "null", "1.5"}) {
+    const auto found = named_port(
+        padded(std::string(R"({"namedPorts": [{"name": "rpc", "port": )") + port + "}]}"), "rpc",
+        known);
+    REQUIRE_FALSE(found);
+    CHECK(found.failure().code == MUSTER_E_DATA_LOSS);
+    CHECK(found.failure().message.find("namedPorts[0].port is ") != std::string::npos);
+  }
+}
+
+TEST_CASE("a list of pages that makes no progress is DATA_LOSS, after longer and longer pauses") {
+  using muster::support::google::Pages;
+  Pages pages;
+  int64_t paused_ns = 0;
+  int taken = 0;
+  std::string why;
+  for (; why.empty() && taken < 1000; ++taken) {
+    const auto status = pages.take(0, "t" + std::to_string(taken), "the list");
+    if (!status) {
+      CHECK(status.failure().code == MUSTER_E_DATA_LOSS);
+      why = status.failure().message;
+    }
+    paused_ns += pages.pause_ns();
+    if (taken < 9) CHECK(pages.pause_ns() == 0);
+  }
+  CHECK(taken == 100);
+  CHECK(why == "the list does not go on: 100 pages in a row have no entry");
+  CHECK(paused_ns > INT64_C(10'000'000'000));
+  CHECK(paused_ns < INT64_C(25'000'000'000));
+  Pages busy;
+  for (int page = 0; page < 300; ++page) {
+    REQUIRE(busy.take(page % 50 == 0 ? 1 : 0, "t" + std::to_string(page), "the list"));
+    CHECK_FALSE(busy.done());
+  }
+  REQUIRE(busy.take(0, "", "the list"));
+  CHECK(busy.done());
 }

@@ -71,19 +71,39 @@ TEST_CASE("what does not fit a type is told, and what may be either way is not")
 
 TEST_CASE("a node's port is a number or a text of one, and old nodes have one endpoint") {
   const Node list = one(
-      R"("networkEndpoints": [{"ipAddress": "a", "port": 1}, {"ipAddress": "b", "port": "2"},
-          {"ipAddress": "c"}, {"ipAddress": "d", "port": 70000}, {"port": 5}])");
-  REQUIRE(list.endpoints.size() == 5);
+      R"("networkEndpoints": [{"ipAddress": "10.0.0.1", "port": 1}, {"ipAddress": "fd00::1", "port": "2"},
+          {"ipAddress": "10.0.0.3"}, {"port": 5}])");
+  REQUIRE(list.endpoints.size() == 4);
   CHECK(list.endpoints[0].port == 1);
   CHECK(list.endpoints[1].port == 2);
   CHECK(list.endpoints[2].port == 0);
-  CHECK(list.endpoints[3].port == 0);
-  CHECK(list.endpoints[4].ip.empty());
+  CHECK(list.endpoints[3].ip.empty());
   const Node old = one(R"("ipAddress": "10.0.0.1", "port": "8471")");
   REQUIRE(old.endpoints.size() == 1);
   CHECK(old.endpoints[0].port == 8471);
   CHECK(one(R"("state": "READY")").endpoints.empty());
   CHECK(list.zone == "z-a");
+}
+
+TEST_CASE("what is no address or no port of a node is refused by its path") {
+  const auto why = [](const std::string& members) {
+    const auto node =
+        read_node(padded(R"({"name": "projects/p/locations/z/nodes/n", )" + members + "}"));
+    return node ? std::string() : node.failure().message;
+  };
+  for (const char* address :
+       {R"("None")", R"("null")", R"("10.1.0n1")", R"("0x7f000001")", R"("us-central1-b")",
+        R"("10.1")", R"("0.0.0.0")", R"("fe80::1%eth0")", "7", "true", "null", "[]", "{}"}) {
+    const std::string said =
+        why(std::string(R"("networkEndpoints": [{}, {"ipAddress": )") + address + "}]");
+    CHECK_MESSAGE(said.find("networkEndpoints[1].ipAddress is ") != std::string::npos, said);
+  }
+  for (const char* port :
+       {"0", "-1", "70000", R"("x")", R"("0")", R"("70000")", "1.5", "null", "[]"}) {
+    const std::string said = why(std::string(R"("networkEndpoints": [{"port": )") + port + "}]");
+    CHECK_MESSAGE(said.find("networkEndpoints[0].port is ") != std::string::npos, said);
+  }
+  CHECK(why(R"("networkEndpoints": {})").find("networkEndpoints is a map") != std::string::npos);
 }
 
 TEST_CASE("only READY counts, and health that somebody tells") {
@@ -138,7 +158,9 @@ TEST_CASE("a queued resource names its nodes one by one, or by a prefix in eithe
   for (const char* wrong : {R"({"multiNodeParams": {"nodeCount": 2}})",
                             R"({"multiNodeParams": {"nodeCount": -1, "nodeIdPrefix": "t"}})",
                             R"({"multiNodeParams": {"nodeCount": 99999999, "nodeIdPrefix": "t"}})"})
-    CHECK_MESSAGE(names(wrong)[0].find("its nodes have no names") != std::string::npos, wrong);
+    CHECK_MESSAGE(names(wrong)[0].find("tpu.nodeSpec[0].multiNodeParams.node") != std::string::npos,
+                  names(wrong)[0]);
+  CHECK(names("{}")[0].find("tpu.nodeSpec[0] names no node") != std::string::npos);
 }
 
 TEST_CASE("tpu-env is lines of keys, with one pair of quotes taken away") {
