@@ -72,12 +72,17 @@ def endpoints(**slices):
 
 
 class Watching(unittest.TestCase):
-    def becomes(self, watch, cluster, stale=False, within=20):
-        """The snapshot with that cluster; none before it may be stale unless this one is."""
+    def becomes(self, watch, cluster, stale=False, within=20, missing=False):
+        """The snapshot with that cluster; none before it may be stale unless this one is. `missing`: until then it may be NOT_FOUND."""
         until = time.monotonic() + within
         seen = []
         while time.monotonic() < until:
-            seen.append(watch.next(int(max(1, until - time.monotonic()) * 1000)))
+            try:
+                seen.append(watch.next(int(max(1, until - time.monotonic()) * 1000)))
+            except MusterError as error:
+                if not missing or error.code != "NOT_FOUND":
+                    raise
+                continue
             self.assertLessEqual(seen[-1]["stale"], stale, seen[-1])
             if seen[-1]["cluster"] == cluster and seen[-1]["stale"] == stale:
                 return seen[-1]

@@ -354,6 +354,42 @@ TEST_CASE("no pod of a selector is told, and the first one is an event") {
   CHECK(scene.count("list") == 2);
 }
 
+TEST_CASE("what is not there is told again after five minutes") {
+  Scene scene([](const Request&) { return open(); }, 700);
+  scene.world = lab({});
+  scene.run(R"({"job": "train"})");
+  const auto failures = scene.watched.times("failure", "there is no Job");
+  REQUIRE(failures.size() == 3);
+  CHECK(failures[1] == doctest::Approx(301).epsilon(0.01));
+  CHECK(failures[2] == doctest::Approx(602).epsilon(0.01));
+}
+
+TEST_CASE("an object that is deleted is told, and the next of its name is an event") {
+  Scene* here = nullptr;
+  Scene scene(
+      [&](const Request& request) -> StreamText {
+        if (request.url.find("fieldSelector=metadata.name%3Dtrain") == std::string::npos)
+          return open();
+        const double now = here->watched.now_s() - 1;
+        const std::string line = R"("object":)" + job_json(now < 20 ? 8 : 9) + "}\n";
+        if (now < 20) return {{{20 - now, R"({"type":"DELETED",)" + line}}};
+        return {{{40 - now, R"({"type":"ADDED",)" + line}}};
+      },
+      60);
+  here = &scene;
+  const auto there = lab({{"job-name=train", {job_pod()}}},
+                         {{"/apis/batch/v1/namespaces/default/jobs/train", job_json(7)}});
+  const auto gone = lab({{"job-name=train", {job_pod()}}});
+  scene.world.serve = [&](const Request& request) {
+    const double now = here->watched.now_s() - 1;
+    return now > 19.9 && now < 39.9 ? gone.serve(request) : there.serve(request);
+  };
+  scene.run(R"({"job": "train"})");
+  CHECK(scene.count("failure") == 1);
+  CHECK(scene.first("failure", "there is no Job") < 20.1);
+  CHECK(scene.first("answer", "10.8.0.1", 30) < 40.2);
+}
+
 TEST_CASE(
     "objects that the cluster does not know are looked for each five seconds at most, and not "
     "more") {
