@@ -274,6 +274,19 @@ TEST_CASE("a pod of the attempt before is missing until one of the attempt that 
   CHECK(gang.members() == "a c");
 }
 
+TEST_CASE("warnings of several owners come in one order, whatever their names") {
+  Gang gang;
+  for (const char* owner : {"Job/q", "Job/b", "Job/x", "Job/a", "Job/m", "Job/c", "Job/z"})
+    for (const char* end : {"well", "on"}) {
+      const std::string name = std::string(owner) + end;
+      Pod& pod = std::string(end) == "well" ? gang.succeeded(name, 0) : gang.running(name, 0);
+      pod.owner = gang.list().texts.add(owner);
+    }
+  const std::vector<std::string> warnings = gang.find().warnings;
+  CHECK(warnings.size() == 7);
+  CHECK(std::is_sorted(warnings.begin(), warnings.end()));
+}
+
 TEST_CASE("the same pods in another order are the same members and the same words") {
   std::mt19937 chance(5);
   const auto make = [](Gang& gang) {

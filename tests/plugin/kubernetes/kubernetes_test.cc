@@ -366,6 +366,24 @@ TEST_CASE("a list that never ends is told and not followed for ever") {
   CHECK(ask("kubernetes", "{}", world).code == MUSTER_E_DATA_LOSS);
 }
 
+TEST_CASE("a continue token that is no text is not the end of the list") {
+  for (const char* token : {"null", "5", "true", "[]", "{}"}) {
+    CAPTURE(token);
+    World world = lab({});
+    world.serve = [&](const Request&) {
+      Response response;
+      response.body = std::string(R"({"kind": "PodList", "metadata": {"continue": )") + token +
+                      R"(}, "items": [)" + fake::pod_json({"w-0", "10.8.0.1"}) + "]}";
+      return response;
+    };
+    const auto answer = ask("kubernetes", "{}", world);
+    CHECK(answer.code == MUSTER_E_DATA_LOSS);
+    CHECK(answer.message ==
+          "the answer of the API server cannot be understood: metadata.continue is not a text");
+    CHECK(answer.tasks.empty());
+  }
+}
+
 TEST_CASE("a cancel between pages ends the call") {
   World world = lab({});
   int n = 0;
