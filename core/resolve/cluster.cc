@@ -231,7 +231,9 @@ class Asking {
     std::vector<std::optional<NodeOutcome>> outcomes(count);
     const auto ask_one = [&](size_t n) {
       outcomes[n] = ask(node.children[n], deadline_ns, enough);
-      if (!outcomes[n]->part) enough.cancel();
+      // One that was cancelled is no cause: who cancelled it has cancelled the others too. Only a replay of a merge that failed has it come first.
+      const auto& part = outcomes[n]->part;
+      if (!part && part.error().code != Code::kCancelled) enough.cancel();
     };
     {
       std::vector<std::thread> threads;

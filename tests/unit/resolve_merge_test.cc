@@ -32,6 +32,27 @@ TEST_CASE("a merge ends with the first failure and does not wait for the others"
   CHECK(failure.sources[1].status == "CANCELLED");
 }
 
+// A replay gives what the recording has at once: the one that was cancelled for the other's failure may come first.
+TEST_CASE(
+    "a source that says CANCELLED though nobody cancelled it takes the others along in no merge") {
+  std::atomic<bool> first_ended{false};
+  const Behaviour recorded_as_cancelled = [&](int64_t,
+                                              const CancelToken&) -> Result<BackendAnswer> {
+    first_ended = true;
+    return Error{Code::kCancelled, "cancelled", {}};
+  };
+  const Behaviour the_cause = [&](int64_t, const CancelToken& cancel) -> Result<BackendAnswer> {
+    while (!first_ended) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    // Time for the merge to do something about it.
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (cancel.cancelled()) return Error{Code::kCancelled, "cancelled as well", {}};
+    return Error{Code::kPermissionDenied, "forbidden", {}};
+  };
+  const ResolveFailure failure = two_merged(recorded_as_cancelled, the_cause).failure();
+  CHECK(failure.error.code == Code::kPermissionDenied);
+  CHECK(failure.error.message == "forbidden");
+}
+
 TEST_CASE("lists of one job are concatenated in config order and renumbered") {
   const Snapshot snapshot = two_merged(Says().task("worker", 0, "a0:1").task("worker", 1, "a1:1"),
                                        Says().task("ps", 0, "p:1").task("worker", 0, "b0:1"))
