@@ -39,13 +39,15 @@ size_t append_special(std::string& out, std::string_view rest) {
     out += "\xef\xbf\xbd";
     return 1;
   }
-  unsigned code =
-      0x10000;  // the code of a character that some reader takes for a control or a line end
+  // The code of a character that some reader takes for a control or a line end, or that turns the text on a terminal around.
+  unsigned code = 0x10000;
   if (length == 1) code = at(0);
   if (length == 2 && at(0) == 0xc2 && at(1) < 0xa0) code = at(1);
   if (length == 3) {
     const unsigned value = (at(0) & 0xfu) << 12 | (at(1) & 0x3fu) << 6 | (at(2) & 0x3fu);
-    if (value == 0x2028 || value == 0x2029 || value == 0xfeff || value >= 0xfffe) code = value;
+    const bool turns = (value >= 0x202a && value <= 0x202e) || (value >= 0x2066 && value <= 0x2069);
+    if (value == 0x2028 || value == 0x2029 || turns || value == 0xfeff || value >= 0xfffe)
+      code = value;
   }
   if (code != 0x10000) {
     append_unicode_escape(out, code);

@@ -2,6 +2,7 @@
 
 #include "core/format/renderers.h"
 #include "core/format/text.h"
+#include "core/spec/rfc3339.h"
 
 namespace muster {
 namespace {
@@ -59,6 +60,13 @@ Result<std::string> render_env(const Snapshot& snapshot, const FormatOptions& op
 
   std::string out;
   add(out, "MUSTER_COMPLETE", snapshot.complete ? "1" : "0");
+  add(out, "MUSTER_STATE", state_name(snapshot));
+  // Else one of an earlier answer would stay in the reader's environment.
+  if (snapshot.stale) {
+    add(out, "MUSTER_STALE_SINCE", rfc3339(snapshot.stale_since_ns));
+  } else {
+    out += "unset MUSTER_STALE_SINCE\n";
+  }
   add(out, "MUSTER_DIGEST", digest(snapshot.spec));
   add(out, "MUSTER_TASKS", std::to_string(snapshot.spec.task_count()));
   add(out, "MUSTER_MASTER", own_master);

@@ -14,13 +14,17 @@ std::string size_text(uint64_t bytes) {
   return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1024 * 1024));
 }
 
+constexpr size_t kMostOfAMessage = 64 * 1024;
+
 // Every further line of a message starts under its first.
-std::string indented(std::string_view text, size_t columns) {
+std::string indented(std::string_view message, size_t columns) {
+  const std::string shown = printable_lines(message, kMostOfAMessage);
+  std::string_view text = shown;
   std::string out;
   while (true) {
     const size_t end = text.find('\n');
     out.append(columns, ' ');
-    out += printable(text.substr(0, end));
+    out += text.substr(0, end);
     out += '\n';
     if (end == std::string_view::npos || end + 1 == text.size()) return out;
     text.remove_prefix(end + 1);

@@ -3,6 +3,7 @@
 
 #include "core/format/renderers.h"
 #include "core/format/text.h"
+#include "core/spec/quote.h"
 
 namespace muster {
 
@@ -34,15 +35,12 @@ std::string render_hostfile(const Snapshot& snapshot) {
   return out;
 }
 
-// A name with a line feed in it would be two names: such a task is called by its job and index, too.
+// A line feed in a name, and whatever else some reader takes for the end of a line, is escaped: there are as many lines as tasks.
 std::string render_names(const Snapshot& snapshot) {
   std::string out;
   for (const auto& [job, task] : ranked_tasks(snapshot.spec)) {
-    if (task->name.empty() || task->name.view().find_first_of("\r\n") != std::string::npos) {
-      out += job->name + "/" + std::to_string(task->index);
-    } else {
-      out += task->name.view();
-    }
+    out += task->name.empty() ? printable(job->name) + "/" + std::to_string(task->index)
+                              : printable(task->name.view());
     out += '\n';
   }
   return out;

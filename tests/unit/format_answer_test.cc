@@ -283,6 +283,8 @@ TEST_CASE("characters that a reader may take for a control or a line end are wri
   };
   CHECK(json("\xe2\x80\xa8\xe2\x80\xa9\xef\xbb\xbf\xef\xbf\xbe\xef\xbf\xbf") ==
         R"("\u2028\u2029\ufeff\ufffe\uffff")");
+  CHECK(json("\u202a\u202e\u2066\u2069") == R"("\u202a\u202e\u2066\u2069")");
+  CHECK(json("\u202f\u2065\u206a") == "\"\u202f\u2065\u206a\"");
   CHECK(json("\xc2\x85\xc2\x9f\x7f\x01") == R"("\u0085\u009f\u007f\u0001")");
   for (const char* plain : {"\xc2\xa0", "\xc3\x85", "\xe2\x80\xa7", "\xe5\xb7\xa5", "\xef\xbf\xbc",
                             "\xf0\x9f\x98\x80"}) {

@@ -30,6 +30,8 @@ TEST_CASE("export lines say the cluster to muster's readers, TensorFlow and torc
   Snapshot answer = small_answer();
   CHECK(show(answer, "env") ==
         "export MUSTER_COMPLETE='1'\n"
+        "export MUSTER_STATE='fresh'\n"
+        "unset MUSTER_STALE_SINCE\n"
         "export MUSTER_DIGEST='" +
             digest(answer.spec) +
             "'\n"
@@ -101,12 +103,32 @@ TEST_CASE("a hostfile has one line a host in rank order, as mpirun takes it") {
   CHECK(show(answer, "hostfile") == "h2 slots=2\nh10 slots=1\nfd00::1 slots=1\n");
 }
 
-TEST_CASE("a task without a name, or with a line feed in it, is called by job and index") {
+TEST_CASE(
+    "a task without a name is called by job and index, and every task is one line of printable "
+    "text") {
   Snapshot answer;
   add(answer.spec, "worker", 0, "h:1");
   add(answer.spec, "worker", 1, "h:2", "a\nb");
-  add(answer.spec, "worker", 2, "h:3", "c");
-  CHECK(show(answer, "names") == "worker/0\nworker/1\nc\n");
+  add(answer.spec, "worker", 2, "h:3", "c\x1b[2J\u202e\u2028\u0085\v");
+  add(answer.spec, "worker", 3, "h:4", "gr\u00fc\u00df");
+  CHECK(show(answer, "names") ==
+        "worker/0\n"
+        "a\\x0ab\n"
+        "c\\x1b[2J\\xe2\\x80\\xae\\xe2\\x80\\xa8\\xc2\\x85\\x0b\n"
+        "gr\u00fc\u00df\n");
+}
+
+TEST_CASE(
+    "an environment says that its answer is stale and since when, and a later one takes that "
+    "back") {
+  Snapshot answer = small_answer();
+  const std::string fresh = show(answer, "env");
+  answer.stale = true;
+  answer.stale_since_ns = answer.time_ns + 60'000'000'000;
+  const std::string stale = show(answer, "env");
+  const std::string said = "printf '%s %s' \"$MUSTER_STATE\" \"${MUSTER_STALE_SINCE-unset}\"";
+  CHECK(shell(stale + said) == "stale 2026-01-31T12:01:00.123Z");
+  CHECK(shell(stale + fresh + said) == "fresh unset");
 }
 
 TEST_CASE("an empty cluster has no lines, and no world") {
