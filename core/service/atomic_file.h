@@ -8,7 +8,7 @@
 
 namespace muster {
 
-// Writes `content` beside `path` with mode 0600, then gives it that name. On failure `path` is as it was, and nothing is left behind.
-Status write_file_atomically(const std::string& path, std::string_view content);
+// replace_file of core/file for the owner alone: mode 0600.
+Status write_private_file(const std::string& path, std::string_view content);
 
 }  // namespace muster

@@ -132,7 +132,7 @@ int64_t Session::milliseconds(const std::string& path, int64_t measured) {
 Status Session::write(const std::string& file) const {
   if (mode_ != Mode::kRecord)
     return Error{Code::kInternal, "only a recording session can be written", {}};
-  return write_file_atomically(file, recording_->text(*secrets_));
+  return write_private_file(file, recording_->text(*secrets_));
 }
 
 }  // namespace muster

@@ -1,7 +1,6 @@
 // Kubeconfig, certificates and tokens on disk.
 #include "run_files.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "core/file/replace.h"
 #include "json.h"
 
 namespace muster::sim {
@@ -128,23 +128,8 @@ std::string certificate_config(const fs::path& directory) {
 }  // namespace
 
 Result<fs::path> write_private_file(const fs::path& path, const std::string& text) {
-  const fs::path fresh = path.string() + ".new";
-  const int file = open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (file < 0) return system_failure("write", fresh);
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const auto written = write(file, rest.data(), rest.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) {
-      auto failure = system_failure("write", fresh);
-      close(file);
-      unlink(fresh.c_str());
-      return failure;
-    }
-    rest.remove_prefix(static_cast<std::size_t>(written));
-  }
-  close(file);
-  if (rename(fresh.c_str(), path.c_str()) != 0) return system_failure("write", path);
+  if (auto failure = replace_file(path.string(), text, FileAccess::kOwner))
+    return Failure{std::move(failure->text)};
   return path;
 }
 

@@ -37,7 +37,7 @@ Result<RunFiles> write_run_files(const std::filesystem::path& directory,
                                  const std::string& url, const Scenario& world,
                                  const TlsMaterial* material, const GoogleKey* key = nullptr);
 
-// Writes a file only this user can read, through a neighbour and a rename.
+// Writes a file that only this user can read: replace_file of core/file.
 Result<std::filesystem::path> write_private_file(const std::filesystem::path& path,
                                                  const std::string& text);
 
