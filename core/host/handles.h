@@ -55,6 +55,7 @@ struct muster_snapshot {
 
   const muster::SnapshotPtr snapshot;
   std::vector<size_t> job_ends;  // where each job's tasks end among all
+  std::string recording_error;   // why the resolve is not recorded; "" when it is, or was not to be
 
   // Of task `n` of all, job after job.
   size_t task_count() const { return job_ends.empty() ? 0 : job_ends.back(); }
@@ -89,9 +90,9 @@ struct muster_cluster {
   std::shared_ptr<std::atomic<uint64_t>> cancel_epoch = std::make_shared<std::atomic<uint64_t>>(0);
   std::atomic<int64_t> running{0};  // resolves under way
 
-  // One resolve of `cluster`: the snapshot, or a new error in *error.
+  // One resolve of `cluster`: the snapshot, or a new error in *error. `recording_error`: why it is not recorded.
   int32_t resolve(const muster::CancelToken& cancel, muster::SnapshotPtr& snapshot,
-                  muster_error** error);
+                  std::string& recording_error, muster_error** error);
   // Where a resolve that is not recorded asks the world.
   std::shared_ptr<muster::Session> session() const {
     return replay != nullptr ? replay->replay_again() : muster::Session::live(log, secrets);

@@ -7,6 +7,7 @@
 
 #include <muster/plugin.h>
 
+#include "core/file/replace.h"
 #include "core/host/handles.h"
 #include "core/isolate/isolated_library.h"
 #include "core/isolate/policy.h"
@@ -175,6 +176,12 @@ Result<Opening> read_settings(const muster_settings& settings) {
         "record and replay exclude each other: a replay asks nothing that could be recorded",
         {}};
   }
+  // Found out before anything is asked.
+  if (!opening.record.empty()) {
+    if (auto failure = refusal_of(opening.record))
+      return Error{Code::kInvalidArgument, "record: " + failure->text, {}}.with(
+          "hint", std::move(failure->hint));
+  }
   const Result<int64_t> interval = watch_interval_setting(settings);
   if (!interval) return interval.error();
   opening.watch_interval_ns = *interval;
@@ -307,7 +314,7 @@ Result<OpenedConfig> open_config(const muster_settings& settings,
 }  // namespace muster
 
 int32_t muster_cluster::resolve(const muster::CancelToken& cancel, muster::SnapshotPtr& snapshot,
-                                muster_error** error) {
+                                std::string& recording_error, muster_error** error) {
   const std::shared_ptr<muster::Session> session =
       record.empty() ? this->session() : muster::Session::record(log, secrets);
   for (const std::string& name : variables) session->variable("", name);
@@ -316,11 +323,16 @@ int32_t muster_cluster::resolve(const muster::CancelToken& cancel, muster::Snaps
   --running;
   // A failed resolve is recorded as well: it is the one that somebody else should look at.
   if (!record.empty()) {
-    if (muster::Status written = session->write(record); !written)
-      return muster::fail(std::move(written).error(), error);
+    if (muster::Status written = session->write(record); !written) {
+      recording_error =
+          fmt::format("{}; {}", written.error().message, written.error().detail("hint"));
+    }
   }
-  if (auto* failure = std::get_if<muster::ResolveFailure>(&outcome))
+  if (auto* failure = std::get_if<muster::ResolveFailure>(&outcome)) {
+    if (!recording_error.empty())
+      failure->error.message += "\nthis resolve is not recorded: " + recording_error;
     return muster::fail_resolve(std::move(*failure), error);
+  }
   snapshot = std::move(std::get<muster::SnapshotPtr>(outcome));
   return 0;
 }
@@ -374,9 +386,13 @@ int32_t muster_resolve(muster_cluster* cluster, muster_snapshot** snapshot, must
                           error);
     }
     muster::SnapshotPtr answer;
-    const int32_t code =
-        cluster->resolve(muster::CancelToken::of_epoch(cluster->cancel_epoch), answer, error);
-    if (code == 0) *snapshot = new muster_snapshot(std::move(answer));
+    std::string recording_error;
+    const int32_t code = cluster->resolve(muster::CancelToken::of_epoch(cluster->cancel_epoch),
+                                          answer, recording_error, error);
+    if (code == 0) {
+      *snapshot = new muster_snapshot(std::move(answer));
+      (*snapshot)->recording_error = std::move(recording_error);
+    }
     return code;
   });
 }

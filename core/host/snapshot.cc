@@ -184,6 +184,10 @@ const char* muster_snapshot_digest(const muster_snapshot* snapshot, size_t* size
   return snapshot == nullptr ? nothing(size) : muster::give(snapshot->digest(), size);
 }
 
+const char* muster_snapshot_recording_error(const muster_snapshot* snapshot, size_t* size) {
+  return snapshot == nullptr ? nothing(size) : muster::give(snapshot->recording_error, size);
+}
+
 int32_t muster_snapshot_master(const muster_snapshot* snapshot, const char* task_type,
                                int64_t task_id, const char* rpc_layer, muster_text** master,
                                muster_error** error) {

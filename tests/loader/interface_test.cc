@@ -160,6 +160,7 @@ TEST_CASE("every getter accepts NULL") {
   CHECK(muster_snapshot_complete(none) == 0);
   CHECK(muster_snapshot_stale(none) == 0);
   CHECK(std::string(muster_snapshot_state(none)) == "");
+  CHECK(text(muster_snapshot_recording_error, none) == "");
   CHECK(muster_snapshot_stale_since_ms(none) == -1);
   CHECK(muster_snapshot_found(none, "worker") == 0);
   CHECK(muster_snapshot_expected(none, "worker") == -1);

@@ -100,7 +100,7 @@ MUSTER_API void muster_text_destroy(muster_text *text);
  *   rpc_layer     "grpc"; "" means none
  *   environment   TensorFlow's `environment`
  *   expect        "worker=16,ps=1"
- *   record, replay   file of a recording to write, or to answer from without any network
+ *   record, replay   file of a recording to write (muster_snapshot_recording_error: where it could not be), or to answer from without any network
  *   isolate          "true", "false" or "auto": of resolvers that do not say whether they run in a process of their own; MUSTER_ISOLATE
  *   trace            "true": every resolver runs in a process of its own, whatever it says, and each frame between the two is a log line of
  *                    level -1
@@ -240,6 +240,12 @@ MUSTER_API const char *muster_snapshot_warning(const muster_snapshot *snapshot, 
                                                size_t *size);
 /** "sha256:..." of the ordered members; sdk/digest.md says how to compute it elsewhere. */
 MUSTER_API const char *muster_snapshot_digest(const muster_snapshot *snapshot, size_t *size);
+/**
+ * Why the setting `record` has no recording of this resolve: a full disk, say. The answer is whole all the same. "" when it is
+ * recorded, or was not to be. Since 0.1.
+ */
+MUSTER_API const char *muster_snapshot_recording_error(const muster_snapshot *snapshot,
+                                                       size_t *size);
 /**
  * TensorFlow's master(task_type, task_id, rpc_layer): NULL and -1 mean "not given"; rpc_layer "" means none. NOT_FOUND names
  * the task when the cluster has no such one.
