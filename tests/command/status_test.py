@@ -148,17 +148,9 @@ class Statuses(World):
         for name in ("table", "json", "yaml", "tf_config", "cluster_def", "cluster_def_binary", "env", "addresses", "hostfile", "names"):
             self.assertIn(f"\n  {name} ", run.stderr)
 
-    def test_1_when_standard_output_takes_nothing(self):
-        path = self.file("m.yaml", STATIC)
-        with open("/dev/full", "w") as full:
-            run = self.muster("resolve", "-f", path, stdout=full, status=1)
-        self.assertIn("cannot write to standard output: No space left", run.stderr)
-        closed = self.muster("resolve", "-f", path, status=1, preexec_fn=lambda: os.close(1))
-        self.assertIn("cannot write to standard output", closed.stderr)
-
     def test_an_answer_never_goes_into_a_connection_when_standard_output_is_closed(self):
         with cloud() as sim:
-            self.muster("resolve", *kubernetes(sim), status=1, preexec_fn=lambda: os.close(1))
+            self.muster("resolve", *kubernetes(sim), status=17, preexec_fn=lambda: os.close(1))
             self.assertEqual({request["status"] for request in sim.requests()}, {200})
 
     def test_closed_standard_input_and_error_are_fine(self):

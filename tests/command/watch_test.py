@@ -3,43 +3,13 @@ import json
 import os
 import signal
 import stat
-import subprocess
-import threading
 import time
 
-from world import MUSTER, OVERHEAD, World, main
+from watch_world import WatchWorld
+from world import OVERHEAD, main
 
 
-class Watch(World):
-    def roster(self, *lines):
-        """What the source says from now on; one that reads it meanwhile sees all of it."""
-        os.rename(self.file("roster.new", "".join(line + "\n" for line in lines)), os.path.join(self.folder, "roster"))
-
-    def watch(self, *words, umask=-1, **variables):
-        """The command over that roster, and the lines of each of its streams as they come."""
-        process = subprocess.Popen([MUSTER, "watch", "--backend", "static", "-O", "file=roster", "--interval", "100ms", *words],
-                                   env=self.environment(**variables), cwd=self.folder, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, umask=umask)
-        process.lines, process.talk = [], []
-        for stream, lines in ((process.stdout, process.lines), (process.stderr, process.talk)):
-            threading.Thread(target=lambda s=stream, to=lines: to.extend(iter(s.readline, "")), daemon=True).start()
-
-        def stop():
-            process.kill()
-            process.wait()
-        self.addCleanup(stop)
-        return process
-
-    def until(self, holds, process):
-        end = time.monotonic() + 20
-        while not holds():
-            self.assertLess(time.monotonic(), end, (process.lines, process.talk))
-            time.sleep(0.01)
-
-    def content(self, name):
-        path = os.path.join(self.folder, name)
-        return open(path).read() if os.path.exists(path) else None
-
+class Watch(WatchWorld):
     def test_each_change_is_printed_behind_an_empty_line(self):
         self.roster("worker 0 a:1")
         process = self.watch("-o", "addresses")
@@ -54,17 +24,6 @@ class Watch(World):
         self.until(lambda: process.lines, process)
         self.roster("worker 0 b:1")
         self.until(lambda: "---\n" in process.lines, process)
-
-    def test_a_source_that_fails_is_told_and_takes_no_answer_back(self):
-        self.roster("worker 0 a:1")
-        process = self.watch("-o", "addresses", "--write", "hosts")
-        self.until(lambda: self.content("hosts") == "a:1\n", process)
-        os.remove(os.path.join(self.folder, "roster"))
-        self.until(lambda: any("roster" in line for line in process.talk), process)
-        self.assertEqual(self.content("hosts"), "a:1\n")
-        self.roster("worker 0 b:1")
-        self.until(lambda: self.content("hosts") == "b:1\n", process)
-        self.assertIsNone(process.poll())
 
     def test_a_file_is_replaced_at_once_with_the_mode_of_any_new_file(self):
         self.roster("worker 0 a:1")
@@ -84,7 +43,7 @@ class Watch(World):
             self.skipTest("a sanitizer is before the C library")
         log = os.path.join(self.folder, "log")
         self.roster("worker 0 a:1")
-        process = self.watch("-o", "addresses", "--write", "hosts", LD_PRELOAD=library, SYNC_LOG=log)
+        process = self.watch("-o", "json", "--write", "hosts", LD_PRELOAD=library, SYNC_LOG=log)
         for n in range(2):
             self.until(lambda: (self.content("log") or "").count("\n") == 3 * n + 3, process)
             first, second, third = self.content("log").splitlines()[3 * n:]
@@ -92,13 +51,6 @@ class Watch(World):
             self.assertRegex(first, f"^fsync {folder}/hosts\\.[^./]+$")
             self.assertEqual((second, third), ("rename hosts", f"fsync {folder}"))
             self.roster("worker 0 b:1")
-
-    def test_a_file_that_cannot_be_written_ends_it(self):
-        self.roster("worker 0 a:1")
-        process = self.watch("-o", "json", "--write", "nowhere/answer.json")
-        self.assertEqual(process.wait(20), 1)
-        self.until(lambda: process.talk, process)
-        self.assertIn("--write nowhere/answer.json: cannot write it: No such file or directory", process.talk[0])
 
     def test_until_complete_prints_the_first_complete_answer_alone_and_ends(self):
         self.roster("worker 0 a:1")

@@ -49,7 +49,7 @@ bool check_format(const Options& options) {
   return true;
 }
 
-void say_incomplete(const Snapshot& snapshot) {
+std::string incomplete_text(const Snapshot& snapshot) {
   std::string counts;
   for (size_t n = 0; n < muster_snapshot_job_count(snapshot.get()); ++n) {
     const char* job = muster_snapshot_job_name(snapshot.get(), n, nullptr);
@@ -58,29 +58,35 @@ void say_incomplete(const Snapshot& snapshot) {
       counts += fmt::format("{}{} {} of {}", counts.empty() ? "" : ", ", job,
                             muster_snapshot_found(snapshot.get(), job), expected);
   }
-  say(fmt::format("the answer is incomplete{}{}", counts.empty() ? "" : ": ", counts));
+  return fmt::format("the answer is incomplete{}{}", counts.empty() ? "" : ": ", counts);
+}
+
+void say_incomplete(const Snapshot& snapshot) { say(incomplete_text(snapshot)); }
+
+std::optional<std::string> render_silently(const Snapshot& snapshot, const Options& options,
+                                           Error& error) {
+  const std::string format_options =
+      fmt::format("color={},incomplete={}", colored(STDOUT_FILENO, options) ? 1 : 0,
+                  options.allow_incomplete ? 1 : 0);
+  Text text;
+  if (muster_render(snapshot.get(), options.format.c_str(), format_options.c_str(), Out(text),
+                    Out(error)) != 0)
+    return std::nullopt;
+  std::string data = to_string(text);
+  if (options.format != "cluster_def_binary" && !data.empty() && data.back() != '\n') data += '\n';
+  return data;
 }
 
 std::optional<std::string> render(const Snapshot& snapshot, const Options& options, int& status) {
   const bool complete = muster_snapshot_complete(snapshot.get()) == 1;
   status = complete ? 0 : kExitIncomplete;
-  const std::string format_options =
-      fmt::format("color={},incomplete={}", colored(STDOUT_FILENO, options) ? 1 : 0,
-                  options.allow_incomplete ? 1 : 0);
   if (!options.quiet && !shows_warnings(options.format)) {
     for (size_t n = 0; n < muster_snapshot_warning_count(snapshot.get()); ++n) {
       say(fmt::format("warning: {}", muster_snapshot_warning(snapshot.get(), n, nullptr)));
     }
   }
-  Text text;
   Error error;
-  if (muster_render(snapshot.get(), options.format.c_str(), format_options.c_str(), Out(text),
-                    Out(error)) == 0) {
-    std::string data = to_string(text);
-    if (options.format != "cluster_def_binary" && !data.empty() && data.back() != '\n')
-      data += '\n';
-    return data;
-  }
+  if (auto data = render_silently(snapshot, options, error)) return data;
   if (complete) {
     status = report(error);
   } else {

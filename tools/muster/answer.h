@@ -16,7 +16,12 @@ bool check_format(const Options& options);
 // format cannot say this answer. Warnings are said where the format does not show them.
 std::optional<std::string> render(const Snapshot& snapshot, const Options& options, int& status);
 
-// "the answer is incomplete: worker 3 of 4".
+// The same without a word; nothing and `error` when the format cannot say this answer.
+std::optional<std::string> render_silently(const Snapshot& snapshot, const Options& options,
+                                           Error& error);
+
+// "the answer is incomplete: worker 3 of 4", of an answer that is.
+std::string incomplete_text(const Snapshot& snapshot);
 void say_incomplete(const Snapshot& snapshot);
 
 }  // namespace muster_command

@@ -46,10 +46,10 @@ int show_json(const Options& options, Ask ask, Show show) {
   Error error;
   if (ask(settings.get(), Out(json), Out(error)) != 0) return report(error);
   const std::string text = to_string(json);
-  if (options.json) return print(text) ? 0 : 1;
+  if (options.json) return print(text);
   rapidjson::Document document;
   document.Parse(text.data(), text.size());
-  return print(show(document)) ? 0 : 1;
+  return print_page(show(document));
 }
 
 std::string plugin_table(const rapidjson::Document& plugins) {
@@ -127,13 +127,13 @@ int config_check(const Options& options) {
     say_error(error.get());
     return 12;  // whatever is wrong with it, it is the configuration that was asked about
   }
-  return options.quiet || print(to_string(text)) ? 0 : 1;
+  return options.quiet ? 0 : print_page(to_string(text));
 }
 
 int config_schema() {
   size_t size = 0;
   const char* schema = muster_config_schema(&size);
-  return print({schema, size}) ? 0 : 1;
+  return print({schema, size});
 }
 
 int plugins_list(const Options& options) {
@@ -153,6 +153,6 @@ int plugins_path(const Options& options) {
   return show_json(options, muster_plugins_path, place_table);
 }
 
-int version() { return print(fmt::format("muster {}\n", muster_version())) ? 0 : 1; }
+int version() { return print(fmt::format("muster {}\n", muster_version())); }
 
 }  // namespace muster_command

@@ -2,9 +2,8 @@
 #include <malloc.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <exception>
-#include <iostream>
+#include <sstream>
 
 #include "tools/muster/completion.h"
 #include "tools/muster/options.h"
@@ -19,9 +18,9 @@ using muster_command::Options;
 constexpr const char* kStatuses =
     "Exit status: 0 complete answer, 10 incomplete answer, 11 not found, 12 wrong configuration, "
     "13 not permitted or\n"
-    "not authenticated, 14 unavailable, 15 deadline, 16 a plugin misbehaved, 2 wrong usage, 1 "
-    "internal, 128+n ended by\n"
-    "signal n.";
+    "not authenticated, 14 unavailable, 15 deadline, 16 a plugin misbehaved, 17 what was to be "
+    "written cannot be (standard\n"
+    "output, a file, a recording), 2 wrong usage, 1 internal, 128+n ended by signal n.";
 
 void add_talk(CLI::App& app, Options& options) {
   app.add_flag("-q,--quiet", options.quiet, "say nothing but errors");
@@ -140,6 +139,12 @@ int run(int argc, char** argv) {
       ->add_option("--write", options.write,
                    "keep the newest answer in FILE, which is replaced at once, instead of printing")
       ->type_name("FILE");
+  watch
+      ->add_option("--on-stale", options.on_stale,
+                   "what becomes of --write's file while its source fails: keep it, as "
+                   "FILE.state says, or remove it until the source answers; default: keep")
+      ->type_name("WHAT")
+      ->check(CLI::IsMember({"keep", "remove"}));
   watch->add_flag("--until-complete", options.until_complete,
                   "wait for the first complete answer, and end with it");
   watch
@@ -148,7 +153,9 @@ int run(int argc, char** argv) {
       ->type_name("DURATION");
   add_talk(*watch, options);
   watch->footer(
-      "A source that fails for a while does not end it, nor take back an answer. An empty line "
+      "A source that fails does not end it: the last answer stays and is called stale, in the "
+      "answer where the format can\n"
+      "say so, in FILE.state beside --write's FILE where it cannot, and on stderr. An empty line "
       "stands between two answers.\n"
       "Examples:\n  muster watch -f muster.yaml\n  muster watch -f muster.yaml -o tf_config "
       "--until-complete\n"
@@ -245,7 +252,7 @@ int run(int argc, char** argv) {
   CLI::App* completion =
       add_command(app, "completion", "print a completion script for a shell", status, [&] {
         const std::string script = muster_command::completion(app, options.name);
-        return muster_command::print(script) ? 0 : 1;
+        return muster_command::print(script);
       });
   completion->add_option("SHELL", options.name, "bash, zsh or fish")
       ->required()
@@ -255,7 +262,9 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked_for_help) {
-    return app.exit(asked_for_help, std::cout, std::cerr);
+    std::ostringstream out, talk;
+    app.exit(asked_for_help, out, talk);
+    return muster_command::print(out.str());
   } catch (const CLI::ParseError& error) {
     muster_command::say_usage(app, error);
     return muster_command::kExitUsage;
@@ -275,7 +284,7 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const std::exception& exception) {
-    std::fprintf(stderr, "muster: unexpected: %s\n", exception.what());
+    muster_command::say(std::string("unexpected: ") + exception.what());
     return 1;
   }
 }

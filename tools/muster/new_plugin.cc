@@ -2,12 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 
+#include "core/file/replace.h"
 #include "tools/muster/options.h"
 #include "tools/muster/templates.h"
 #include "tools/muster/terminal.h"
@@ -21,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kName = "roster";
 
 int refuse(const std::string& why) {
-  std::fprintf(stderr, "muster: %s\n", why.c_str());
+  say(why);
   return kExitUsage;
 }
 
@@ -43,20 +40,21 @@ std::string named(std::string_view text, std::string_view name) {
   return out;
 }
 
-// "" when it is written.
-std::string write(const fs::path& path, const TemplateFile& file, const std::string& name) {
+// False with a message.
+bool write(const fs::path& path, const TemplateFile& file, const std::string& name) {
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
-  if (!error) {
-    std::ofstream out(path, std::ios::binary);
-    out << (file.verbatim ? std::string(file.text) : named(file.text, name));
-    out.close();
-    if (!out) error = std::error_code(errno, std::generic_category());
+  if (error) {
+    say(fmt::format("'{}' cannot be made: {}", path.parent_path().string(), error.message()));
+    return false;
   }
-  if (!error && file.executable)
-    fs::permissions(path, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,
-                    fs::perm_options::add, error);
-  return error ? fmt::format("cannot write '{}': {}", path.string(), error.message()) : "";
+  const auto failure = muster::replace_file(
+      path.string(), file.verbatim ? std::string(file.text) : named(file.text, name),
+      file.executable ? muster::FileAccess::kUmaskAndToRun : muster::FileAccess::kUmask);
+  if (!failure) return true;
+  say(failure->text);
+  say_hint(failure->hint);
+  return false;
 }
 
 }  // namespace
@@ -84,16 +82,11 @@ int plugins_new(const Options& options) {
     if (file.language != options.language) continue;
     const std::string path =
         file.verbatim ? std::string(file.path) : named(file.path, options.name);
-    if (std::string why = write(folder / path, file, options.name); !why.empty()) {
-      std::fprintf(stderr, "muster: %s\n", why.c_str());
-      return 1;
-    }
+    if (!write(folder / path, file, options.name)) return kExitNotWritten;
   }
-  return options.quiet ||
-                 print(fmt::format("{0}: the backend '{1}'; {0}/README.md says how it is built\n",
-                                   folder.string(), options.name))
-             ? 0
-             : 1;
+  if (options.quiet) return 0;
+  return print_page(fmt::format("{0}: the backend '{1}'; {0}/README.md says how it is built\n",
+                                folder.string(), options.name));
 }
 
 }  // namespace muster_command

@@ -34,7 +34,8 @@ struct Options {
   std::string directory;                // plugins new: where to; "" is ./NAME
   std::string interval;                 // watch: between two questions to a source without a stream
   std::string write;                    // watch: the file that has the newest answer
-  bool until_complete = false;          // watch: to the first complete answer
+  std::string on_stale = "keep";  // watch --write: "remove" the file while its answer is stale
+  bool until_complete = false;    // watch: to the first complete answer
 
   bool quiet = false;
   int verbose = 0;
@@ -44,6 +45,7 @@ struct Options {
 // Exit statuses of our own; those of errors are muster_error_exit_status's.
 constexpr int kExitUsage = 2;
 constexpr int kExitIncomplete = 10;
+constexpr int kExitNotWritten = 17;  // there is an answer, and where it should go takes it not
 
 int resolve(const Options& options);
 int explain(const Options& options);

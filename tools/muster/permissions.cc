@@ -97,7 +97,8 @@ int permissions(const Options& options) {
   const std::string text = to_string(json);
   rapidjson::Document resolvers;
   resolvers.Parse(text.data(), text.size());
-  if (!print(options.json ? text : page(resolvers))) return 1;
+  const int lost = options.json ? print(text) : print_page(page(resolvers));
+  if (lost != 0) return lost;
   return told(resolvers, options);
 }
 

@@ -201,7 +201,8 @@ int plan(const Options& options) {
       break;
     }
   }
-  if (!print(options.json ? list + "]\n" : page + quota_table(plans))) return 1;
+  const int lost = options.json ? print(list + "]\n") : print_page(page + quota_table(plans));
+  if (lost != 0) return lost;
   return status;
 }
 

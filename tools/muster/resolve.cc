@@ -1,4 +1,8 @@
 // muster resolve, muster explain.
+#include <fmt/format.h>
+
+#include <string_view>
+
 #include "tools/muster/answer.h"
 #include "tools/muster/settings.h"
 #include "tools/muster/terminal.h"
@@ -21,14 +25,23 @@ int32_t ask(const Settings& settings, const Options& options, Snapshot& snapshot
   return code;
 }
 
+// The answer is printed also where its recording is lost, which makes a status of its own of an answer that is complete.
+int report_recording(const Snapshot& snapshot, int status) {
+  size_t size = 0;
+  const char* error = muster_snapshot_recording_error(snapshot.get(), &size);
+  if (size == 0) return status;
+  say(fmt::format("this resolve is not recorded: {}", std::string_view(error, size)));
+  return status == 0 ? kExitNotWritten : status;
+}
+
 int show(const Snapshot& snapshot, const Options& options) {
   int status = 0;
   const auto data = render(snapshot, options, status);
-  if (!data) return status;
-  if (!print(*data)) return 1;
+  if (!data) return report_recording(snapshot, status);
+  if (const int lost = print(*data); lost != 0) return lost;
   if (status != 0 && !options.quiet && options.format != "table" && options.format != "explain")
     say_incomplete(snapshot);
-  return status;
+  return report_recording(snapshot, status);
 }
 
 }  // namespace
@@ -56,9 +69,10 @@ int explain(const Options& options) {
   // What each source did stands on stdout also when the whole failed: it is what was asked for.
   size_t size = 0;
   const char* sources = muster_error_sources(error.get(), options.json ? "json" : "explain", &size);
-  if (size > 0 && !print(std::string(sources, size) + (sources[size - 1] == '\n' ? "" : "\n")))
-    return 1;
-  return report(error);
+  const int lost =
+      size == 0 ? 0 : print(std::string(sources, size) + (sources[size - 1] == '\n' ? "" : "\n"));
+  const int status = report(error);
+  return lost == 0 ? status : lost;
 }
 
 }  // namespace muster_command

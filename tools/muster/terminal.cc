@@ -2,15 +2,20 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+
+#include "core/spec/quote.h"
 
 namespace muster_command {
 namespace {
@@ -18,18 +23,40 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kBeforeFirst = std::chrono::milliseconds(300);  // a quick answer shows no line
+// A list of everything that is wrong with a large config is shorter; what a backend sends may be of any length.
+constexpr size_t kMostOfAMessage = 64 * 1024;
 constexpr auto kBetween = std::chrono::milliseconds(100);
 
 std::mutex stderr_mutex;
 bool line_shown = false;  // under stderr_mutex
 
-void write_all(int descriptor, std::string_view text) {
+// The signal that came, and a descriptor that is readable from then on.
+volatile std::sig_atomic_t signal_number = 0;
+int signal_event = -1;
+
+// Waits until the descriptor takes something. False when a signal came and it does not: who ends waits for no reader.
+bool wait_to_write(int descriptor) {
+  pollfd both[2] = {{descriptor, POLLOUT, 0}, {signal_event, POLLIN, 0}};
+  while (true) {
+    const int ready = ::poll(both, 2, -1);
+    if (ready < 0 && errno != EINTR) return true;  // the write says what is wrong
+    if (ready > 0 && both[0].revents != 0) return true;
+    if (signal_number != 0) return false;
+  }
+}
+
+// 0, or the errno; EINTR: a signal came, and nobody reads. A pipe that poll calls writable takes PIPE_BUF bytes without waiting. The descriptor
+// is not made non-blocking, for that would hold for everybody who has the same terminal or pipe.
+int write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
-    const ssize_t written = ::write(descriptor, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
+    if (!wait_to_write(descriptor)) return EINTR;
+    const ssize_t written =
+        ::write(descriptor, text.data(), std::min<size_t>(text.size(), PIPE_BUF));
+    if (written < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (written < 0) return errno;
     text.remove_prefix(static_cast<size_t>(written));
   }
+  return 0;
 }
 
 // Under stderr_mutex.
@@ -43,16 +70,14 @@ size_t terminal_width() {
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-// The first line of a progress text, and how many others there are, cut to the terminal. Control characters are not shown.
+// The first line of a progress text, and how many others there are, cut to the terminal.
 std::string one_line(std::string_view progress, double seconds, double timeout) {
   const size_t end = std::min(progress.find('\n'), progress.size());
-  std::string line = fmt::format("muster: {:.0f} s, {:.0f} s left, waiting for {}", seconds,
-                                 std::max(timeout - seconds, 0.0), progress.substr(0, end));
+  std::string line =
+      fmt::format("muster: {:.0f} s, {:.0f} s left, waiting for {}", seconds,
+                  std::max(timeout - seconds, 0.0), muster::printable(progress.substr(0, end)));
   const auto others = static_cast<size_t>(std::count(progress.begin(), progress.end(), '\n'));
   if (others > 0) line += fmt::format(" (and {} more)", others);
-  for (char& c : line) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  }
   // One column stays free, so that no terminal wraps. A column is a character, not a byte.
   size_t columns = 0;
   for (size_t n = 0; n < line.size(); ++n) {
@@ -72,11 +97,14 @@ bool is_terminal(int descriptor) {
 }
 
 std::atomic<muster_cluster*> signalled_cluster{nullptr};
-volatile std::sig_atomic_t signal_number = 0;
 
 extern "C" void on_signal(int number) {
+  const int before = errno;
   signal_number = number;
+  const uint64_t one = 1;
+  (void)!::write(signal_event, &one, sizeof one);
   muster_cancel(signalled_cluster.load());
+  errno = before;
 }
 
 }  // namespace
@@ -89,13 +117,15 @@ bool colored(int descriptor, const Options& options) {
 void say(std::string_view text) {
   const std::lock_guard lock(stderr_mutex);
   clear_line();
-  write_all(STDERR_FILENO, fmt::format("muster: {}\n", text));
+  write_all(STDERR_FILENO,
+            fmt::format("muster: {}\n", muster::printable_lines(text, kMostOfAMessage)));
 }
 
 void say_hint(std::string_view text) {
   const std::lock_guard lock(stderr_mutex);
   clear_line();
-  write_all(STDERR_FILENO, fmt::format("  hint: {}\n", text));
+  write_all(STDERR_FILENO,
+            fmt::format("  hint: {}\n", muster::printable_lines(text, kMostOfAMessage)));
 }
 
 void say_error(const muster_error* error) {
@@ -111,18 +141,16 @@ void say_error(const muster_error* error) {
   }
 }
 
-bool print(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) {
-      say(fmt::format("cannot write to standard output: {}", std::strerror(errno)));
-      return false;
-    }
-    text.remove_prefix(static_cast<size_t>(written));
-  }
-  return true;
+int print(std::string_view text) {
+  const int error = write_all(STDOUT_FILENO, text);
+  if (error == 0) return 0;
+  CancelOnSignal::die_if_signalled();
+  say(fmt::format("the answer cannot be written to standard output: {}{}", std::strerror(error),
+                  error == EBADF ? " (it is closed)" : ""));
+  return kExitNotWritten;
 }
+
+int print_page(std::string_view text) { return print(muster::printable_lines(text)); }
 
 LiveLine::LiveLine(const muster_cluster* cluster, const Options& options) {
   if (!options.quiet && is_terminal(STDERR_FILENO) && options.verbose == 0)
@@ -159,6 +187,8 @@ void LiveLine::run(const muster_cluster* cluster) {
 }
 
 CancelOnSignal::CancelOnSignal(muster_cluster* cluster) {
+  // Never closed: a handler may still be writing to it.
+  if (signal_event < 0) signal_event = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   signalled_cluster.store(cluster);
   struct sigaction action {};
   action.sa_handler = on_signal;

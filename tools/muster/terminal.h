@@ -18,14 +18,17 @@ namespace muster_command {
 // Whether to colour what goes to this file descriptor: a terminal, no --no-color, no NO_COLOR, not TERM=dumb.
 bool colored(int descriptor, const Options& options);
 
-// One message on stderr: "muster: text". Clears the live line first. [thread-safe]
+// One message on stderr: "muster: text". Clears the live line first. Whatever the text has in it, a terminal shows it and obeys none of it,
+// and of a very long one the beginning is said. After a signal nobody is waited for who does not read. [thread-safe]
 void say(std::string_view text);
 // A line under the last message: what to do about it. [thread-safe]
 void say_hint(std::string_view text);
 void say_error(const muster_error* error);
 
-// All of it to stdout, at once. False, with a message, when it cannot be written.
-bool print(std::string_view text);
+// All of it to stdout, as it is: data. 0, or with a message kExitNotWritten. Ends the process by a signal that comes while nobody reads.
+int print(std::string_view text);
+// The same of a text for people: a terminal obeys none of it.
+int print_page(std::string_view text);
 
 // A standard stream that is closed is taken by /dev/null: else the first file or connection that is opened would get its
 // number, and the answer.

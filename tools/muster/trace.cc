@@ -11,13 +11,13 @@ constexpr int32_t kFrames = -1;  // the log level of a frame
 
 struct Lines {
   int32_t level = 0;  // of those that are no frames
-  bool lost = false;  // stdout cannot be written to
+  int lost = 0;       // the exit status when stdout cannot be written to
 };
 
 void write_line(void* ctx, int32_t level, const char* text, size_t size) {
   Lines& lines = *static_cast<Lines*>(ctx);
   if (level == kFrames) {
-    if (!lines.lost) lines.lost = !print(std::string(text, size) + "\n");
+    if (lines.lost == 0) lines.lost = print_page(std::string(text, size) + "\n");
   } else if (level >= lines.level) {
     write_log(nullptr, level, text, size);
   }
@@ -42,7 +42,7 @@ int plugins_trace(const Options& options) {
   }
   CancelOnSignal::die_if_signalled();
   if (code != 0) return report(error);
-  if (lines.lost) return 1;
+  if (lines.lost != 0) return lines.lost;
   return muster_snapshot_complete(snapshot.get()) != 0 ? 0 : kExitIncomplete;
 }
 

@@ -1,15 +1,12 @@
 // muster watch: each answer as it changes, on stdout or in a file that is replaced at once.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
+#include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "tools/muster/answer.h"
+#include "tools/muster/answer_file.h"
 #include "tools/muster/settings.h"
 #include "tools/muster/terminal.h"
 
@@ -17,6 +14,7 @@ namespace muster_command {
 namespace {
 
 constexpr int32_t kCancelled = 1;
+constexpr int32_t kDeadlineExceeded = 4;
 constexpr int kStatusNotFound = 11;
 constexpr int kStatusNotPermitted = 13;
 constexpr int kStatusUnavailable = 14;
@@ -28,72 +26,52 @@ bool may_pass(int status) {
          status == kStatusUnavailable || status == kStatusDeadline;
 }
 
-// Until then a machine that goes down may forget which files are in the folder. It may not be ours to read, or know no such thing:
-// the file is there all the same.
-void sync_folder_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  const int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (opened < 0) return;
-  ::fsync(opened);
-  ::close(opened);
+// The formats that say what an answer is worth. Those in which no incomplete answer is refused need nothing beside them.
+bool says_state(const std::string& format) {
+  return format == "json" || format == "yaml" || format == "table" || format == "explain" ||
+         format == "env";
+}
+bool says_everything(const std::string& format) { return says_state(format) && format != "env"; }
+
+// The formats of which nothing at all is an answer without members.
+bool may_be_empty(const std::string& format) {
+  return format == "addresses" || format == "hostfile" || format == "names";
 }
 
-// A file that readers see whole: written beside its place, then moved there. What is in it is on the disk before its name is, so that a
-// machine that goes down leaves this answer or the one before, and no empty file. False with a message.
-bool replace_file(const std::string& path, std::string_view text) {
-  const auto refuse = [&](const char* what) {
-    say(fmt::format("--write {}: cannot {} it: {}", path, what, std::strerror(errno)));
-    return false;
-  };
-  std::string beside = path + ".XXXXXX";
-  const int file = ::mkostemp(beside.data(), O_CLOEXEC);
-  if (file < 0) return refuse("write");
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  bool good = ::fchmod(file, 0666 & ~mask) == 0;
-  while (good && !text.empty()) {
-    const ssize_t written = ::write(file, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    good = written > 0;
-    if (good) text.remove_prefix(static_cast<size_t>(written));
+std::vector<std::string> warnings_of(const Snapshot& snapshot) {
+  std::vector<std::string> warnings;
+  for (size_t n = 0; n < muster_snapshot_warning_count(snapshot.get()); ++n) {
+    size_t size = 0;
+    const char* text = muster_snapshot_warning(snapshot.get(), n, &size);
+    warnings.emplace_back(text, size);
   }
-  good = good && (::fsync(file) == 0 || errno == EINVAL);  // EINVAL: there is no disk behind it
-  // Closed before it is moved, and asked whether that went well: a full disk may only be told then.
-  good = ::close(file) == 0 && good;
-  if (good && ::rename(beside.c_str(), path.c_str()) == 0) {
-    sync_folder_of(path);
-    return true;
-  }
-  const bool refused = refuse("write");
-  ::unlink(beside.c_str());
-  return refused;
+  return warnings;
 }
 
 class Watching {
  public:
-  explicit Watching(const Options& options) : options_(options) {}
+  explicit Watching(const Options& options)
+      : options_(options), file_(options.write, !says_everything(options.format)) {}
+
+  // 0, or with a message the exit status of what cannot begin.
+  int check() const { return options_.write.empty() ? 0 : file_.check(); }
+  void begin() {
+    if (!options_.write.empty() && !options_.until_complete) file_.begin();
+  }
 
   // The exit status when this answer ends the watch.
   std::optional<int> tell(const Snapshot& snapshot) {
     last_error_.clear();
-    if (muster_snapshot_stale(snapshot.get()) == 1) {
-      say_stale(snapshot);
-      return std::nullopt;
-    }
+    note_state(snapshot);
     const bool complete = muster_snapshot_complete(snapshot.get()) == 1;
-    if (options_.until_complete && !complete) {
-      if (!options_.quiet) say_incomplete(snapshot);
+    if (options_.until_complete && !(complete && state_.state == "fresh")) {
+      if (!options_.quiet && !complete) say_incomplete(snapshot);
       return std::nullopt;
     }
-    int status = 0;
-    const auto data = render(snapshot, options_, status);
-    if (!data) return complete ? std::optional(status) : std::nullopt;
-    if (!(options_.write.empty() ? print(separator() + *data)
-                                 : replace_file(options_.write, *data)))
-      return 1;
-    if (options_.until_complete) return 0;
-    return std::nullopt;
+    const std::optional<int> status = options_.write.empty() ? show(snapshot) : keep(snapshot);
+    if (status) return status;
+    ends_when_written_ = options_.until_complete;
+    return ended();
   }
 
   // The same, of an error before the first answer.
@@ -110,12 +88,111 @@ class Watching {
     return std::nullopt;
   }
 
+  // How long to wait for the next answer; -1: for ever.
+  int64_t wait_ms() const { return file_.wait_ms(); }
+  // The same as tell(), when that time is over.
+  std::optional<int> retry() {
+    file_.retry();
+    return ended();
+  }
+  void end(const std::string& reason) { file_.end(reason); }
+
  private:
-  void say_stale(const Snapshot& snapshot) const {
-    if (options_.quiet) return;
-    const size_t warnings = muster_snapshot_warning_count(snapshot.get());
-    say(warnings == 0 ? "the last answer stays, for a source fails"
-                      : muster_snapshot_warning(snapshot.get(), warnings - 1, nullptr));
+  std::optional<int> ended() const {
+    return ends_when_written_ && file_.wait_ms() < 0 ? std::optional(0) : std::nullopt;
+  }
+
+  // Why an answer is not fresh: what it warns of and the last fresh one did not.
+  std::string reason_of(const Snapshot& snapshot, const char* otherwise) const {
+    std::string reason;
+    for (const std::string& warning : warnings_of(snapshot)) {
+      if (std::find(fresh_warnings_.begin(), fresh_warnings_.end(), warning) !=
+          fresh_warnings_.end())
+        continue;
+      reason += (reason.empty() ? "" : "; ") + warning;
+    }
+    return reason.empty() ? otherwise : reason;
+  }
+
+  // Says each change of what the answers are worth.
+  void note_state(const Snapshot& snapshot) {
+    AnswerState now;
+    now.state = muster_snapshot_state(snapshot.get());
+    now.complete = muster_snapshot_complete(snapshot.get()) == 1;
+    now.since_ms = now_ms();
+    if (now.state == "stale") {
+      now.since_ms = muster_snapshot_stale_since_ms(snapshot.get());
+      now.reason = reason_of(snapshot, "a source fails");
+    } else if (now.state == "gone") {
+      now.reason = reason_of(snapshot, "the source says that there is nobody any longer");
+    } else {
+      fresh_warnings_ = warnings_of(snapshot);
+      if (!now.complete) now.reason = incomplete_text(snapshot);
+    }
+    if (now.state == state_.state) {
+      if (now.state != "stale") now.since_ms = state_.since_ms;
+    } else if (!options_.quiet) {
+      if (now.state == "stale") {
+        say(fmt::format("stale since {}: {}", utc_text(now.since_ms), now.reason));
+      } else if (now.state == "gone") {
+        say(fmt::format("gone: {}", now.reason));
+      } else if (!state_.state.empty()) {
+        say(fmt::format("fresh again after {} s",
+                        std::max<int64_t>(now.since_ms - state_.since_ms, 0) / 1000));
+      }
+    }
+    state_ = std::move(now);
+  }
+
+  // What is not fresh has been said; the other answers are rendered with a word about what they lack. Nothing with `status` set: it ends.
+  std::optional<std::string> text_of(const Snapshot& snapshot, std::optional<int>& ends) {
+    if (state_.state != "fresh") {
+      Error refused;
+      return render_silently(snapshot, options_, refused);
+    }
+    int status = 0;
+    auto data = render(snapshot, options_, status);
+    if (!data && state_.complete) ends = status;
+    return data;
+  }
+
+  // On stdout: a format that cannot say what an answer is worth shows fresh ones alone, and with --allow-incomplete that there is nobody.
+  std::optional<int> show(const Snapshot& snapshot) {
+    const bool sayable = says_state(options_.format);
+    if (state_.state == "stale" && !sayable) return std::nullopt;
+    std::optional<int> ends;
+    const auto data = text_of(snapshot, ends);
+    if (!data) return ends;
+    // That the source answers again is no change of what such a format says.
+    if (!sayable && shown_ == data) return std::nullopt;
+    shown_ = data;
+    const int status = print(separator() + *data);
+    return status == 0 ? std::nullopt : std::optional(status);
+  }
+
+  std::optional<int> keep(const Snapshot& snapshot) {
+    AnswerWish wish;
+    wish.state = state_;
+    wish.digest = muster_snapshot_digest(snapshot.get(), nullptr);
+    std::optional<int> ends;
+    if (state_.state == "stale" && options_.on_stale == "remove") {
+      wish.file = AnswerWish::File::kRemove;
+    } else if (state_.state != "stale" || says_state(options_.format)) {
+      auto data = text_of(snapshot, ends);
+      if (!data && ends) return ends;
+      // A dead address does not stay in the file: who is gone is written as nobody, or the file goes.
+      if (!data && state_.state == "gone") {
+        const bool nobody = muster_snapshot_task_count(snapshot.get()) == 0;
+        if (nobody && may_be_empty(options_.format)) data = "";
+        if (!data) wish.file = AnswerWish::File::kRemove;
+      }
+      if (data) {
+        wish.file = AnswerWish::File::kWrite;
+        wish.content = std::move(*data);
+      }
+    }
+    file_.wish(std::move(wish));
+    return std::nullopt;
   }
 
   std::string separator() {
@@ -129,8 +206,13 @@ class Watching {
   }
 
   const Options& options_;
+  AnswerFile file_;
+  AnswerState state_;                        // of the last answer; its state is "" before the first
+  std::vector<std::string> fresh_warnings_;  // of the last fresh answer
+  std::optional<std::string> shown_;
   std::string last_error_;
   bool first_ = true;
+  bool ends_when_written_ = false;
 };
 
 }  // namespace
@@ -142,6 +224,8 @@ int watch(const Options& options) {
         "--write FILE keeps the newest in a file");
     return kExitUsage;
   }
+  Watching watching(options);
+  if (const int status = watching.check(); status != 0) return status;
   const Settings settings = make_settings(options);
   if (settings == nullptr) return kExitUsage;
   Cluster cluster;
@@ -152,13 +236,19 @@ int watch(const Options& options) {
   std::optional<int> status;
   {
     const CancelOnSignal signals(cluster.get());
-    Watching watching(options);
+    watching.begin();
     while (!status) {
       Snapshot snapshot;
-      const int32_t code = muster_watch_next(handle.get(), -1, Out(snapshot), Out(error));
+      const int64_t wait = watching.wait_ms();
+      const int32_t code = muster_watch_next(handle.get(), wait, Out(snapshot), Out(error));
       if (code == kCancelled) break;
-      status = code == 0 ? watching.tell(snapshot) : watching.tell(error);
+      if (code == kDeadlineExceeded && wait >= 0) {
+        status = watching.retry();
+      } else {
+        status = code == 0 ? watching.tell(snapshot) : watching.tell(error);
+      }
     }
+    if (status != 0) watching.end("this watch has ended: nobody keeps the file up to date");
   }
   CancelOnSignal::die_if_signalled();
   return status.value_or(1);
