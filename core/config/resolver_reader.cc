@@ -129,7 +129,8 @@ Backends::Known& Backends::find(const PluginUse& use, size_t place) {
     std::string story;
     for (char c : error.message) story += c == '\n' ? std::string("\n  ") : std::string(1, c);
     while (!story.empty() && (story.back() == ' ' || story.back() == '\n')) story.pop_back();
-    const bool plain = error.code == Code::kNotFound || error.code == Code::kPermissionDenied;
+    const bool plain = error.code == Code::kNotFound || error.code == Code::kPermissionDenied ||
+                       error.code == Code::kDeadlineExceeded;
     problems_.add(place, std::move(story), plain ? error.code : Code::kInvalidArgument,
                   error.details);
     return known;

@@ -126,6 +126,15 @@ Result<std::optional<bool>> isolate_setting(const muster_settings& settings) {
                {}};
 }
 
+// How long a backend's process may take to begin: no longer than a resolve. A wrong setting is told where settings are read.
+int64_t start_limit(const muster_settings& settings, const Config* config) {
+  std::chrono::nanoseconds timeout = config == nullptr ? Config().timeout : config->timeout;
+  if (const std::string* text = settings.find("timeout")) {
+    if (auto said = parse_duration(*text)) timeout = *said;
+  }
+  return std::min(kStart_ns, static_cast<int64_t>(timeout.count()));
+}
+
 // Whether the frames of all backends are shown, which then run isolated.
 Result<bool> trace_setting(const muster_settings& settings) {
   const auto [text, origin] = settings.find_with_origin("trace");
@@ -220,13 +229,15 @@ Result<std::unique_ptr<muster_cluster>> open_cluster(const muster_settings& sett
   auto http = make_http_library(
       [found_in = std::move(search)] { return find_service_library(found_in, "http"); });
   cluster->make_backend = [plugins = std::move(opening->config.plugins), isolate = opening->isolate,
-                           trace = opening->trace, log = cluster->log, secrets = cluster->secrets,
+                           trace = opening->trace, limit = start_limit(settings, &config),
+                           log = cluster->log, secrets = cluster->secrets,
                            http](const ResolverConfig& leaf) -> Result<std::shared_ptr<Backend>> {
     const FoundPlugin& found = plugins.at({leaf.backend, leaf.command});
     const Isolation decided = trace
                                   ? Isolation{true, "its frames are traced", ""}
                                   : decide_isolation(found, leaf.isolate ? leaf.isolate : isolate);
     IsolatedSetting setting;
+    setting.start_ns = limit;
     if (trace) setting.trace = log;
     setting.secrets = secrets;
     auto library = open_plugin(found, decided, *log, std::move(setting));
@@ -248,10 +259,11 @@ PluginSearch search_of(const muster_settings& settings, const Config* config) {
   PluginSearch search = search_places(
       settings.all("plugin_dir"), config == nullptr ? none : config->plugin_search,
       config == nullptr ? std::map<std::string, std::string>() : config->plugin_sha256);
-  search.describe = [](const FoundPlugin& program) -> Result<std::string> {
+  search.describe =
+      [limit = start_limit(settings, config)](const FoundPlugin& program) -> Result<std::string> {
     Result<std::string> helper = isolation_helper();
     if (!helper) return helper;
-    return describe_program(program, *helper);
+    return describe_program(program, *helper, limit);
   };
   return search;
 }

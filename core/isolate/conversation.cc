@@ -22,7 +22,6 @@ namespace muster {
 namespace {
 
 constexpr int64_t kMillisecond = 1'000'000;
-constexpr int64_t kStart_ns = 5'000 * kMillisecond;    // for Hello, and for Create
 constexpr int64_t kRefused_ns = 1'000 * kMillisecond;  // to end a call that has failed
 constexpr int64_t kLook_ns =
     250 * kMillisecond;  // a cancel that nobody tells of is seen after this
@@ -88,7 +87,7 @@ void Conversation::wake() const {
 
 Status Conversation::say_hello() {
   doing_ = "its start";
-  deadline_ns_ = monotonic_ns() + kStart_ns;
+  deadline_ns_ = monotonic_ns() + speaker_.start_ns;
   Frame frame;
   frame.mutable_hello()->set_major(kFramesMajor);
   frame.mutable_hello()->set_minor(kFramesMinor);
@@ -115,7 +114,7 @@ Status Conversation::say_hello() {
 
 Result<frames::v1::Answer> Conversation::create(const std::string& options) {
   doing_ = "create";
-  deadline_ns_ = monotonic_ns() + kStart_ns;
+  deadline_ns_ = monotonic_ns() + speaker_.start_ns;
   Frame frame;
   frame.mutable_create()->set_options(options);
   frame.mutable_create()->set_path(speaker_.path);
@@ -239,9 +238,9 @@ Status Conversation::look_at_time() {
   const int64_t now = monotonic_ns();
   if (call_ == nullptr) {
     if (now < deadline_ns_) return {};
-    return fail(
-        Code::kDeadlineExceeded, "MP-19",
-        fmt::format("it has not answered {} ms after {} began", kStart_ns / kMillisecond, doing_));
+    return fail(Code::kDeadlineExceeded, "MP-19",
+                fmt::format("it has not answered {} ms after {} began",
+                            speaker_.start_ns / kMillisecond, doing_));
   }
   const bool late = now >= call_->deadline_ns;
   if (!cancel_said_ && (late || call_->is_cancelled(call_) != 0)) {

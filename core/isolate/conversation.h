@@ -12,6 +12,7 @@
 #include "core/file_descriptor.h"
 #include "core/isolate/frame_buffer.h"
 #include "core/isolate/process.h"
+#include "core/isolate/program.h"
 #include "core/result.h"
 #include "core/service/session.h"
 
@@ -28,6 +29,7 @@ struct Speaker {
   uint64_t memory = 0;                     // that its process may have, for words
   std::shared_ptr<const Log> trace;        // each frame is a line of it; or null
   std::shared_ptr<const Secrets> secrets;  // which the trace hides; not null where there is one
+  int64_t start_ns = kStart_ns;            // for its Hello, and for its Create, each
 };
 
 class Conversation;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/cancel.h"
 #include "core/isolate/conversation.h"
 #include "core/isolate/identity.h"
 #include "core/isolate/program.h"
@@ -66,7 +67,7 @@ class IsolatedResolver {
       : library_(library), path_(std::move(path)), host_(host), options_(std::move(options)) {}
 
   // Starts the process and creates its resolver.
-  int32_t start(muster_error* error);
+  int32_t start(int64_t limit_ns, muster_error* error);
   int32_t run(const muster_call_v1* call, frames::v1::Run run, muster_error* error);
   void interrupt() const {
     const std::lock_guard lock(mutex_);
@@ -160,7 +161,7 @@ class IsolatedLibrary : public PluginLibrary {
                  muster_error* error) const override {
     auto made =
         std::make_unique<IsolatedResolver>(*this, path, host, std::string(options, options_size));
-    const int32_t code = made->start(error);
+    const int32_t code = made->start(setting_.start_ns, error);
     if (code == MUSTER_OK) *resolver = reinterpret_cast<muster_resolver*>(made.release());
     return code;
   }
@@ -177,12 +178,12 @@ class IsolatedLibrary : public PluginLibrary {
   IsolatedSetting setting_;
 };
 
-int32_t IsolatedResolver::start(muster_error* error) {
+int32_t IsolatedResolver::start(int64_t limit_ns, muster_error* error) {
   if (const Status unchanged = check_unchanged(library_.found()); !unchanged)
     return give(unchanged.error(), error);
-  auto conversation = Conversation::start(library_.process_request(),
-                                          {library_.name(), path_, host_, library_.setting().memory,
-                                           library_.setting().trace, library_.setting().secrets});
+  auto conversation = Conversation::start(
+      library_.process_request(), {library_.name(), path_, host_, library_.setting().memory,
+                                   library_.setting().trace, library_.setting().secrets, limit_ns});
   if (!conversation) return give(std::move(conversation).error(), error);
   const Result<frames::v1::Answer> answer = (*conversation)->create(options_);
   const int32_t code = give(answer, error);
@@ -196,7 +197,10 @@ int32_t IsolatedResolver::start(muster_error* error) {
 int32_t IsolatedResolver::run(const muster_call_v1* call, frames::v1::Run run,
                               muster_error* error) {
   if (conversation_ == nullptr) {
-    if (const int32_t code = start(error); code != MUSTER_OK) return code;
+    const int64_t left = std::max<int64_t>(call->deadline_ns - monotonic_ns(), 0);
+    if (const int32_t code = start(std::min(library_.setting().start_ns, left), error);
+        code != MUSTER_OK)
+      return code;
   }
   const int32_t code = give(conversation_->run(call, std::move(run)), error);
   if (conversation_->failed()) {
@@ -209,13 +213,14 @@ int32_t IsolatedResolver::run(const muster_call_v1* call, frames::v1::Run run,
 
 }  // namespace
 
-Result<std::string> describe_program(const FoundPlugin& program, const std::string& helper) {
+Result<std::string> describe_program(const FoundPlugin& program, const std::string& helper,
+                                     int64_t start_ns) {
   const std::string& name = program.descriptor.name;
   const Host host(name, "describe", "{}", nullptr, nullptr, nullptr);
   const IsolatedSetting setting{helper};
-  auto conversation =
-      Conversation::start(isolated_process(program, setting),
-                          {name, "describe", host.table(), setting.memory, nullptr, nullptr});
+  auto conversation = Conversation::start(
+      isolated_process(program, setting),
+      {name, "describe", host.table(), setting.memory, nullptr, nullptr, start_ns});
   if (!conversation) return std::move(conversation).error();
   return (*conversation)->hello().descriptor();
 }

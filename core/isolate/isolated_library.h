@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/isolate/process.h"
+#include "core/isolate/program.h"
 #include "core/plugin/library.h"
 
 namespace muster {
@@ -19,6 +20,7 @@ struct IsolatedSetting {
   // Each frame is a line of this log, at kFrameLevel, without these secrets; null: frames are not shown.
   std::shared_ptr<const Log> trace = nullptr;
   std::shared_ptr<const Secrets> secrets = nullptr;
+  int64_t start_ns = kStart_ns;  // for its Hello, and for its Create, each
 
   static constexpr uint64_t kIsolatedMemory = uint64_t{4} << 30;
   static constexpr int64_t kIdlePeriod_ns = 15'000'000'000;

@@ -154,6 +154,8 @@ class Child {
  private:
   void reap() {
     if (reaped_ || lost_ || !ended_) return;
+    // What it left in the background ends with it; until its status is taken the group is its own.
+    if (target_ < 0) kill(target_, SIGKILL);
     while (waitpid(pid_, &status_, 0) < 0) {
       if (errno == EINTR) continue;
       lost_ = true;

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-from world import MUSTER, SOURCE, STATIC, TEST_PLUGINS, World, cloud, kubernetes, main
+from world import MUSTER, OVERHEAD, SOURCE, STATIC, TEST_PLUGINS, World, cloud, kubernetes, main
 
 PROGRAM = f"""#!{sys.executable}
 import sys
@@ -187,6 +187,38 @@ class Executables(World):
         self.assertIn("always runs in a process of its own", self.muster("resolve", "-f", path, status=12).stderr)
         path = self.file("m.yaml", "cluster: {backend: roster, command: [roster.py]}\n")
         self.assertIn("with a slash in it", self.muster("resolve", "-f", path, status=12).stderr)
+
+
+def is_alive(number):
+    """Not when only its status is left, which is its adopted parent's to take."""
+    try:
+        with open(f"/proc/{number}/stat") as stat:
+            return stat.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+class Beginnings(World):
+    def test_a_command_that_never_says_hello_takes_no_longer_than_the_timeout(self):
+        self.file("silent", "#!/bin/sh\nsleep 20\n", mode=0o755)
+        plain = "cluster: {backend: mine, command: [./silent]}\n"
+        for words, config in ((["--timeout", "1s"], plain), ([], "timeout: 1s\n" + plain)):
+            begin = time.monotonic()
+            run = self.muster("resolve", "-f", self.file("m.yaml", config), *words, status=15)
+            self.assertLess(time.monotonic() - begin, 1.5 + OVERHEAD)
+            self.assertIn("it has not answered 1000 ms after its start began", run.stderr)
+
+    def test_what_a_program_leaves_in_the_background_ends_with_it(self):
+        self.file("leaves", "#!/bin/sh\nsleep 50 >/dev/null 2>&1 </dev/null &\necho $! > pid\necho 'worker 0 a:1'\n", mode=0o755)
+        for isolate in ("true", "false"):
+            path = self.file("m.yaml", "cluster: {backend: exec, options: {command: [./leaves]}, isolate: %s}\n" % isolate)
+            self.muster("resolve", "-f", path)
+            with open(os.path.join(self.folder, "pid")) as pid:
+                number = int(pid.read())
+            end = time.monotonic() + OVERHEAD
+            while is_alive(number) and time.monotonic() < end:
+                time.sleep(0.01)
+            self.assertFalse(is_alive(number), isolate)
 
 
 if __name__ == "__main__":
