@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
-#include <unordered_set>
 
 #include "plugins/exec/printed.h"
 #include "plugins/support/cluster_json.h"
@@ -66,16 +66,15 @@ class AnswerReader {
 
   // Everything but the cluster, which is there already.
   sdk::Status rest() {
-    simdjson::dom::object root;
-    if (auto error = parser_.parse(source_.text.data(), source_.text.size(), false).get(root))
+    element whole;
+    if (auto error = parser_.parse(source_.text.data(), source_.text.size(), false).get(whole))
       return not_json(error);
+    if (auto status = check_keys(whole, ""); !status) return status;
+    simdjson::dom::object root;
+    if (auto error = whole.get(root)) return not_json(error);
     for (const Member& member : out_.members) places_.emplace(member.job, member.index);
-    std::unordered_set<std::string_view> seen;
-    for (const auto& [key, value] : root) {
-      if (!seen.insert(key).second)
-        return wrong("", fmt::format("the key {} is there twice", quote(key)));
+    for (const auto& [key, value] : root)
       if (auto status = entry(key, value); !status) return status;
-    }
     if (!out_.complete && out_.missing.empty() && !short_of_expected())
       return wrong("/complete", "it is false, and neither 'missing' nor 'expected' says of what");
     if (!out_.own_job.empty() && is_there(out_.own_job) &&
@@ -96,6 +95,30 @@ class AnswerReader {
     return {MUSTER_E_INVALID_ARGUMENT,
             fmt::format("{}: {}{}{}", source_.name, pointer, pointer.empty() ? "" : ": ", why),
             {}};
+  }
+
+  // A key that stands twice has two meanings, and of which of them is right each reader has its own idea.
+  sdk::Status check_keys(element value, const std::string& pointer) const {
+    if (simdjson::dom::object object; !value.get(object)) {
+      std::vector<std::string_view> keys;
+      for (const auto& [key, inside] : object) {
+        keys.push_back(key);
+        if (!inside.is_object() && !inside.is_array()) continue;
+        if (auto status = check_keys(inside, fmt::format("{}/{}", pointer, key)); !status)
+          return status;
+      }
+      std::sort(keys.begin(), keys.end());
+      const auto twice = std::adjacent_find(keys.begin(), keys.end());
+      if (twice != keys.end())
+        return wrong(pointer, fmt::format("the key {} is there twice", quote(*twice)));
+    }
+    if (simdjson::dom::array array; !value.get(array)) {
+      size_t at = 0;
+      for (const element inside : array)
+        if (auto status = check_keys(inside, fmt::format("{}/{}", pointer, at++)); !status)
+          return status;
+    }
+    return {};
   }
 
   sdk::Status entry(std::string_view key, element value) {

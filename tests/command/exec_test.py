@@ -92,6 +92,19 @@ rpc_layer: grpc
         run = self.muster("resolve", "--backend", "static", "-O", f"cluster_spec={jobs}", status=12)
         self.assertIn("cluster_spec: there are more than 4096 jobs", run.stderr)
 
+    def test_a_key_that_stands_twice_is_refused_wherever_it_stands(self):
+        whole = '{"cluster": {"worker": ["a:1"]}, "tasks": [{"job": "worker", "index": 0, "address": "a:1", "name": "w"}]}'
+        for at, twice in {
+                "the key 'complete' is there twice": whole[:-1] + ', "complete": true, "complete": false}',
+                "/tasks/0: the key 'name' is there twice": whole.replace('"name"', '"name": "v", "name"'),
+                "/task: the key 'index' is there twice": whole[:-1] + ', "task": {"type": "worker", "index": 0, "index": 1}}',
+                "/jobs/worker: the key 'expected' is there twice": whole[:-1] + ', "jobs": {"worker": {"expected": 1, "expected": 2}}}',
+                "/attributes: the key 'k' is there twice": whole[:-1] + ', "attributes": {"k": "1", "\\u006b": "2"}}'}.items():
+            with self.subTest(at):
+                self.file("answer.json", twice)
+                run = self.muster("resolve", "-f", self.config(["/bin/cat", "answer.json"], format="answer"), status=14)
+                self.assertIn(at, run.stderr)
+
     def test_one_that_hangs_is_ended_in_its_time(self):
         program = self.program("sleep 60\n")
         begin = time.monotonic()
