@@ -197,7 +197,9 @@ sdk::Status Stream::ended(const sdk::Result<sdk::Response>& response) {
   sdk::Failure refusal = feed_.refusal(*response);
   const bool is_gone =
       state_.name() == StreamState::Name::kGone && refusal.code == MUSTER_E_NOT_FOUND;
-  if (response->status() != 429 && response->status() < 500 && !is_gone) return refusal;
+  const bool not_now =
+      refusal.code == MUSTER_E_UNAVAILABLE || refusal.code == MUSTER_E_RESOURCE_EXHAUSTED;
+  if (!not_now && !is_gone) return refusal;
   const auto wait = response->header("Retry-After");
   const auto seconds = wait ? support::parse_digits(*wait, 3600) : std::nullopt;
   return end_as(End::kRefused, std::move(refusal),
