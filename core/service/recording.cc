@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/service/text.h"
+
 namespace muster {
 namespace {
 
@@ -22,6 +24,22 @@ size_t likeness(const std::string& a, const std::string& b) {
   size_t back = 0;
   while (back < shorter - front && a[a.size() - 1 - back] == b[b.size() - 1 - back]) ++back;
   return front + back;
+}
+
+// HTTPS_PROXY, http_proxy, ALL_PROXY ...
+bool is_proxy_variable(const std::string& name) {
+  constexpr std::string_view end = "_proxy";
+  return name.size() > end.size() &&
+         equal_without_case(std::string_view(name).substr(name.size() - end.size()), end);
+}
+
+// A proxy's URL whose user and password, however short or wrongly written, are not kept.
+std::optional<std::string> without_user_info(const std::string& url) {
+  const size_t at = url.rfind('@');
+  if (at == std::string::npos) return url;
+  const size_t scheme = url.find("://");
+  const size_t begin = scheme == std::string::npos || scheme > at ? 0 : scheme + 3;
+  return url.substr(0, begin) + "REDACTED" + url.substr(at);
 }
 
 }  // namespace
@@ -46,7 +64,8 @@ void Recording::add_time(const std::string& path, int64_t time_ns) {
 void Recording::add_variable(const std::string& path, const std::string& name,
                              const std::optional<std::string>& value) {
   const std::lock_guard lock(mutex_);
-  (*resolvers_)[path].variables.insert_or_assign(name, value);
+  (*resolvers_)[path].variables.insert_or_assign(
+      name, value && is_proxy_variable(name) ? without_user_info(*value) : value);
 }
 
 void Recording::set_hostname(const std::string& path, const std::string& name) {

@@ -241,6 +241,13 @@ class Reader {
 }  // namespace
 
 Result<RecordedResolvers> read_recording(std::string_view text, const std::string& name) {
+  // What is plainly something else is not parsed: that takes many times its size.
+  if (text.find("muster_recording") == std::string_view::npos)
+    return Error{Code::kInvalidArgument,
+                 fmt::format("{}:1:1: this is not a recording of muster: it has no "
+                             "'muster_recording: 1'",
+                             printable(name)),
+                 {}};
   Result<YamlNode> root = parse_yaml_tree(text, name);
   if (!root) return std::move(root).error();
   return Reader(name).read(*root);

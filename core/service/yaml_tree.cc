@@ -155,7 +155,7 @@ Result<YamlNode> parse_yaml_tree(std::string_view text, const std::string& name)
     YamlNode at;
     at.line = exception.mark.is_null() ? 1 : exception.mark.line + 1;
     at.column = exception.mark.is_null() ? 1 : exception.mark.column + 1;
-    return yaml_error(name, at, exception.msg);
+    return yaml_error(name, at, printable(exception.msg));
   } catch (const std::exception& exception) {
     return yaml_error(name, {}, exception.what());
   }

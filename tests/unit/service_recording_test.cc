@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
+
 #include <random>
 
 #include "core/service/recording.h"
@@ -529,4 +531,30 @@ TEST_CASE("times before 2262 come back to the nanosecond, and no other form is t
                           "2026-01-31T12:00:00.000000000+", "9999-01-31T12:00:00.000000000Z"}) {
     CHECK_FALSE(parse_time(bad).has_value());
   }
+}
+
+TEST_CASE("a proxy's user and password are in no recording, however short or wrongly written") {
+  for (const char* url : {"http://ann:pw@proxy:3128", "ann:pw@proxy", "http://ann:p@w@proxy:3128",
+                          "socks9://ann:pw@proxy", "http://ann:p/w@proxy", "ann:pw@"}) {
+    CAPTURE(url);
+    const Variable variable("HTTP_PROXY", url);
+    const Folder folder;
+    auto session = Session::record(nullptr, nullptr);
+    session->variable("cluster", "HTTP_PROXY");
+    REQUIRE(session->write(folder.path("r.yaml")).ok());
+    const std::string text = read_whole(folder.path("r.yaml"));
+    CHECK_MESSAGE(!contains(text, "ann"), text);
+    CHECK_MESSAGE(!contains(text, "pw"), text);
+    CHECK(contains(text, "REDACTED@"));
+  }
+}
+
+TEST_CASE("what is plainly no recording is refused without being parsed") {
+  std::string huge = "a: 1\n";
+  while (huge.size() < (size_t{64} << 20)) huge += "- [x, y, {z: 1}]\n";
+  const auto begun = std::chrono::steady_clock::now();
+  const auto read = read_recording(huge, "r.yaml");
+  CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(1));
+  REQUIRE_FALSE(read.ok());
+  CHECK(contains(read.error().message, "r.yaml:1:1: this is not a recording of muster"));
 }
