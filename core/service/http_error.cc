@@ -24,7 +24,9 @@ std::string hint_for(Code code, const std::string& phase, const HttpRequest& req
                      const Proxy& proxy) {
   const std::string host(request.url.address().host());
   const bool timed_out = code == Code::kDeadlineExceeded;
-  if (code == Code::kResourceExhausted) return "narrow what is asked for, or raise the limit";
+  if (code == Code::kResourceExhausted)
+    return "the limit is the backend's own, and no option raises it: ask for less, by a filter, a "
+           "selector or a namespace of the backend's options";
   if (code == Code::kCancelled || code == Code::kInternal || code == Code::kInvalidArgument)
     return "";
   if (phase == "proxy" || !proxy.url.empty()) {

@@ -117,6 +117,8 @@ Question InstanceList::question() const {
       pages_.token().empty()
           ? query_
           : query_ + fmt::format("pageToken={}&", percent_encoded(pages_.token())));
+  // The metadata of one instance may have 512 KB.
+  if (query_.find("metadata%2Fitems") != std::string::npos) ask.maximum_size = uint64_t{320} << 20;
   ask.what = what_;
   ask.of_a_page = !pages_.token().empty();
   ask.purpose = fmt::format("addresses of {}{}", what_, page_in_words(pages_.number()));

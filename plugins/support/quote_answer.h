@@ -17,4 +17,7 @@ std::string quote_answer(std::string_view words, AskedFor asked, size_t maximum 
 // The same of data without quotes: for a word of a list that the API documents and may add to, such as a state.
 std::string plain_answer(std::string_view words, size_t maximum = 60);
 
+// A URL out of a credential file, in quotes: without the user and password in it, and without its query.
+std::string quote_url(std::string_view url);
+
 }  // namespace muster::support

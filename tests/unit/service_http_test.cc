@@ -112,7 +112,7 @@ TEST_CASE("each kind of failure has its words and its hint") {
       {MUSTER_E_DEADLINE_EXCEEDED, "wait", "", "the time was over after", "--timeout"},
       {MUSTER_E_DEADLINE_EXCEEDED, "connect", "", "while connecting to 'api.test:443'", "firewall"},
       {MUSTER_E_RESOURCE_EXHAUSTED, "receive", "larger than 5 bytes", "larger than 5 bytes",
-       "raise the limit"},
+       "no option raises it"},
       {MUSTER_E_CANCELLED, "receive", "", "cancelled while receiving the answer of 'api.test:443'",
        ""},
   };

@@ -20,7 +20,6 @@ namespace {
 using simdjson::dom::array;
 using simdjson::dom::element;
 
-constexpr uint64_t kMaximum = uint64_t{512} << 20;
 constexpr int64_t kSecond_ns = 1'000'000'000;
 // Quotas count by the minute, so these waits together cross into the next one.
 constexpr std::array<int64_t, 5> kWaits_s = {5, 10, 15, 20, 30};
@@ -57,7 +56,7 @@ muster_http_request_v1 request_of(const Question& question, const sdk::Call& cal
   request.header_count = question.body.empty() ? 1 : 2;
   request.body = question.body.data();
   request.body_size = question.body.size();
-  request.maximum_body_size = kMaximum;
+  request.maximum_body_size = question.maximum_size;
   request.purpose = question.purpose.c_str();
   request.timeout_ns = request_timeout_ns(call);
   return request;

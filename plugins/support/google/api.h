@@ -37,6 +37,7 @@ struct Question {
   std::string project;
   std::string option;  // a JSON pointer: what the user would mend when there is no such thing
   std::string look;    // the command with which a person looks for it
+  uint64_t maximum_size = uint64_t{32} << 20;  // of the answer: a page of 500 has a few MB
   bool of_a_page =
       false;  // it has a token of the server's own, so what it does not take is not the user's
 };

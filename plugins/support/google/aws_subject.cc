@@ -121,7 +121,7 @@ class Aws {
       if (!session) return session;
       call_.mark_secret(*session);
       if (!is_word(*session))
-        return refused(quote(source_.aws_session_url, 200) + " gives no token");
+        return refused(quote_url(source_.aws_session_url) + " gives no token");
       session_ = *std::move(session);
     }
     return send("GET", url, "X-aws-ec2-metadata-token", session_, purpose, secret);
@@ -151,7 +151,7 @@ class Aws {
     if (const int64_t status = response->status(); status != 200) {
       sdk::Failure failure =
           refused(fmt::format("AWS's metadata service answers {} ({}) to {} {}", status,
-                              status_in_words(status), method, quote(url, 200)));
+                              status_in_words(status), method, quote_url(url)));
       // That it knows no such thing means that there are no credentials.
       if (status != 400 && status != 404 && status != 410 && status != 422)
         failure.code = code_of_status(status);
@@ -170,7 +170,7 @@ class Aws {
       region = zone->substr(0, zone->size() - (zone->empty() ? 0 : 1));  // us-east-2b
       if (!is_region(region))
         return refused(fmt::format("{} answers with no zone of AWS: {}",
-                                   quote(source_.aws_region_url, 200),
+                                   quote_url(source_.aws_region_url),
                                    quote_answer(*zone, AskedFor::kCredential)));
     }
     if (!is_region(region)) return refused(fmt::format("{} is no region of AWS", quote(region)));

@@ -86,10 +86,9 @@ sdk::Result<std::string> from_url(const CredentialFile& file, sdk::Call& call) {
   auto response = call.send(request);
   if (!response) return std::move(response).failure();
   if (const int64_t status = response->status(); status != 200)
-    return refused_by(file, status,
-                      fmt::format("its credential_source {}", quote(source.url, 200)));
+    return refused_by(file, status, fmt::format("its credential_source {}", quote_url(source.url)));
   if (response->body() == "REDACTED") return std::string(response->body());  // a replay's
-  return token_in(file, response->body(), "the answer of " + quote(source.url, 200), call);
+  return token_in(file, response->body(), "the answer of " + quote_url(source.url), call);
 }
 
 // What an executable said: its token, "" when it is over, or a failure.

@@ -239,7 +239,7 @@ class Fetcher {
       return wrong(
           fmt::format("it would send secrets to {}, which is neither https below {} nor "
                       "the loopback",
-                      quote(url, 200), file_.universe));
+                      quote_url(url), file_.universe));
     std::vector<muster_http_header_v1> headers = {{"Content-Type", type.data(), type.size()}};
     if (!authorization.empty())
       headers.push_back({"Authorization", authorization.data(), authorization.size()});
@@ -274,7 +274,7 @@ class Fetcher {
       return sdk::Failure{
           code,
           fmt::format("{} gives no token for the credentials of {}: status {} ({}){}; {}",
-                      quote(url, 200), file_.place, status, status_in_words(status),
+                      quote_url(url), file_.place, status, status_in_words(status),
                       reason.empty() ? "" : fmt::format(", reason '{}'", reason),
                       quote_answer(response->body(), AskedFor::kCredential)),
           {{"http_status", std::to_string(status)},
@@ -284,7 +284,7 @@ class Fetcher {
     auto token = read_token(response->body(), now_s(call_));
     if (!token) {
       sdk::Failure failure = std::move(token).failure();
-      failure.message = fmt::format("{} {}", quote(url, 200), failure.message);
+      failure.message = fmt::format("{} {}", quote_url(url), failure.message);
       return std::move(failure).with("endpoint", url);
     }
     call_.mark_secret(token->text);

@@ -564,6 +564,17 @@ TEST_CASE("a credential file cannot send its secrets to a stranger") {
   CHECK(holds(answer.message, "https://evil.example/t"));
 }
 
+TEST_CASE("the user and password of a URL in a credential file are not told") {
+  for (const char* url : {"https://ann:hunter22@evil.example/t?k=hunter22", "ann:hunter22@h",
+                          "https://ann:hun@hunter22@evil.example/"}) {
+    const Answer answer =
+        ask_google(with_file(user_file(std::string(R"(, "token_uri": ")") + url + "\"")));
+    CHECK(answer.code == MUSTER_E_INVALID_ARGUMENT);
+    CHECK(holds(answer.message, "REDACTED@"));
+    CHECK_FALSE(holds(answer.everything_said(), "hunter22"));
+  }
+}
+
 TEST_CASE("an endpoint's answer that is no token is told, without a word of it") {
   for (const char* body : {"<html>secret</html>", "[]", R"({"access_token": ""})", "{}",
                            R"({"access_token": "a\r\nX: y"})"}) {
