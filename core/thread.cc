@@ -31,10 +31,11 @@ class FaultsOnly {
 };
 
 Error no_thread(const std::string& name, const char* why) {
-  return Error{
-      Code::kResourceExhausted,
-      fmt::format("the system gives no thread for '{}': {}", name, why),
-      {{"hint", "raise the limit of processes (ulimit -u) or that of the container (pids.max)"}}};
+  return Error{Code::kResourceExhausted,
+               fmt::format("the system gives no thread for '{}': {}", name, why),
+               {{"hint",
+                 "raise the limit of processes (ulimit -u), of memory (ulimit -d, ulimit -v), or "
+                 "those of the container (pids.max, memory.max)"}}};
 }
 
 }  // namespace

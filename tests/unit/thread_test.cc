@@ -52,6 +52,7 @@ TEST_CASE("a thread that the system does not give is told by its name, with the 
   CHECK(thread.error().message ==
         "the system gives no thread for 'http': Resource temporarily unavailable");
   CHECK(thread.error().detail("hint").find("ulimit -u") != std::string::npos);
+  CHECK(thread.error().detail("hint").find("ulimit -d") != std::string::npos);  // a stack is memory
   CHECK_FALSE(blocks_interrupts());
 }
 
