@@ -230,6 +230,11 @@ class Watcher {
 
   // The object is read again where pods are there that have no place in it: its event may be late.
   sdk::Result<bool> answer_object(const Judge& judge) {
+    // It was not there when it was read last.
+    if (object_.feed->plan().uid.empty()) {
+      if (auto status = object_.feed->list(); !status) return std::move(status).failure();
+      if (select_pods()) return false;
+    }
     for (int attempt = 1;; ++attempt) {
       const Plan& plan = object_.feed->plan();
       auto placed = finder_->place(plan, object_pods_.feed->pods(), judge);

@@ -79,6 +79,20 @@ class Objects(Watching):
             watch.next()
             self.assertEqual(asked(sim, "jobs/train"), ["get 200", "get 200"])
 
+    def test_a_pod_without_a_place_of_an_object_that_has_gone_unseen_ends_in_words(self):
+        def groups(name, *numbers):
+            return ('  faults: [{match: "GET *sets?*watch=1*", delay: 30s}]\n'
+                    "  objects: [{apiVersion: leaderworkerset.x-k8s.io/v1, kind: LeaderWorkerSet, "
+                    f"metadata: {{name: {name}, namespace: ml, uid: u1}}, spec: {{replicas: 1, leaderWorkerTemplate: {{size: 1}}}}}}]\n  pods:\n" + "".join(
+                        f"    - {{name: train-{n}, namespace: ml, ip: 10.8.0.{n + 1}, labels: {{leaderworkerset.sigs.k8s.io/name: train, "
+                        f"leaderworkerset.sigs.k8s.io/group-index: '{n}', leaderworkerset.sigs.k8s.io/worker-index: '0'}}}}\n" for n in numbers))
+        with world(groups("train", 0)) as sim, watched(sim, "leaderworkerset: train, watch_silence: 30") as watch:
+            self.becomes(watch, addresses(0))
+            self.until(lambda: "watch 200" in asked(sim))
+            change(sim, groups("other", 0, 5))
+            while "there is no LeaderWorkerSet 'train'" not in str(watch.next(10_000)):
+                pass
+
     def test_a_403_on_the_watch_of_an_object_prints_what_it_needs(self):
         with world("  forbid: [{verb: watch, resource: jobs}]\n" + job(1, 0)) as sim, watched(sim, "job: train") as watch:
             stale = self.becomes(watch, addresses(0), stale=True)
