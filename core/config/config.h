@@ -37,6 +37,8 @@ struct ResolverConfig {
   std::map<std::string, Mark>
       option_marks;  // leaf: JSON pointer into the options -> place in the text
   std::optional<std::chrono::nanoseconds> timeout;  // of this resolver; within the whole's
+  // Of a chain that is watched: for so long it keeps a source that fails before it takes another one.
+  std::chrono::nanoseconds fallback_after = std::chrono::seconds(60);
   std::optional<bool>
       isolate;  // leaf: whether it runs in a process of its own; nothing: by core/isolate's policy
   std::vector<ResolverConfig> children;

@@ -174,10 +174,14 @@ ResolverConfig read_resolver(const Node& node, std::string path, int depth, Back
                   fmt::format("more than {} resolvers within each other", kMaximumResolverDepth));
     return resolver;
   }
-  const Keys keys(node, "a resolver",
-                  {"backend", "command", "options", "isolate", "chain", "merge", "timeout"},
-                  problems);
+  const Keys keys(
+      node, "a resolver",
+      {"backend", "command", "options", "isolate", "chain", "merge", "timeout", "fallback_after"},
+      problems);
   resolver.timeout = keys.duration("timeout");
+
+  const std::optional<std::chrono::nanoseconds> fallback_after = keys.duration("fallback_after");
+  if (fallback_after) resolver.fallback_after = *fallback_after;
 
   const Member* kinds[] = {keys.find("backend"), keys.find("chain"), keys.find("merge")};
   const Member* first = nullptr;
@@ -197,6 +201,12 @@ ResolverConfig read_resolver(const Node& node, std::string path, int depth, Back
                               "beside '{}'",
                               kind->key, first->key));
   }
+  const Member* fallback = keys.find("fallback_after");
+  if (fallback != nullptr && first->key != "chain")
+    problems->add(fallback->key_offset,
+                  fmt::format("'fallback_after' belongs to a chain; a {} has no other source to "
+                              "fall back to",
+                              first->key));
   if (first->key == "backend") {
     resolver.kind = ResolverConfig::Kind::kLeaf;
     read_leaf(keys, backends, problems, &resolver);

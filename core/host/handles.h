@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/resolve/cluster.h"
+#include "core/resolve/live_cluster.h"
 #include "core/service/host.h"
 
 struct muster_text {
@@ -74,10 +75,7 @@ struct muster_snapshot {
 
 struct muster_cluster {
   // A plugin that is stuck may go on after this; what it logs then has nowhere to go.
-  ~muster_cluster() {
-    cluster.reset();
-    if (log != nullptr) log->disarm();
-  }
+  ~muster_cluster();
 
   std::unique_ptr<muster::Cluster> cluster;
   muster::BackendFactory make_backend;  // how its backends were made, for a watch to have its own
@@ -87,8 +85,21 @@ struct muster_cluster {
   std::shared_ptr<muster::Session> replay;  // null, or what each resolve begins anew
   std::vector<std::string> variables;  // names that the config interpolates: part of a recording
   int64_t watch_interval_ns = 0;
-  std::shared_ptr<std::atomic<uint64_t>> cancel_epoch = std::make_shared<std::atomic<uint64_t>>(0);
+  std::shared_ptr<muster::CancelSwitch> cancel_switch = std::make_shared<muster::CancelSwitch>();
+  // An eventfd that is readable while the switch is set, once there is a watch; -1 before.
+  std::atomic<int> cancel_event{-1};
   std::atomic<int64_t> running{0};  // resolves under way
+  mutable std::mutex watches_mutex;
+  std::vector<const muster::LiveCluster*> watches;  // those that are watched
+
+  // Async-signal-safe.
+  void cancel();
+  void reset_cancel();
+  // Makes cancel_event; false: there is no descriptor left.
+  bool make_cancel_event();
+  // After cancel_event was found readable: whether the switch is set. If not, the event is no longer readable.
+  bool confirm_cancel();
+  std::string watch_progress() const;
 
   // One resolve of `cluster`: the snapshot, or a new error in *error. `recording_error`: why it is not recorded.
   int32_t resolve(const muster::CancelToken& cancel, muster::SnapshotPtr& snapshot,

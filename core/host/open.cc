@@ -399,7 +399,7 @@ int32_t muster_resolve(muster_cluster* cluster, muster_snapshot** snapshot, must
     }
     muster::SnapshotPtr answer;
     std::string recording_error;
-    const int32_t code = cluster->resolve(muster::CancelToken::of_epoch(cluster->cancel_epoch),
+    const int32_t code = cluster->resolve(muster::CancelToken::of(cluster->cancel_switch),
                                           answer, recording_error, error);
     if (code == 0) {
       *snapshot = new muster_snapshot(std::move(answer));
@@ -416,15 +416,17 @@ int64_t muster_cluster_timeout_ms(const muster_cluster* cluster) {
 }
 
 void muster_cancel(muster_cluster* cluster) {
-  if (cluster != nullptr) cluster->cancel_epoch->fetch_add(1, std::memory_order_release);
+  if (cluster != nullptr) cluster->cancel();
+}
+
+void muster_cancel_reset(muster_cluster* cluster) {
+  if (cluster != nullptr) cluster->reset_cancel();
 }
 
 size_t muster_progress(const muster_cluster* cluster, char* buffer, size_t size) {
-  if (cluster == nullptr || cluster->running.load() == 0) {
-    if (buffer != nullptr && size > 0) buffer[0] = '\0';
-    return 0;
-  }
-  const std::string lines = cluster->cluster->progress();
+  std::string lines;
+  if (cluster != nullptr)
+    lines = cluster->running.load() != 0 ? cluster->cluster->progress() : cluster->watch_progress();
   if (buffer != nullptr && size > 0) {
     const size_t copied = lines.copy(buffer, size - 1);
     buffer[copied] = '\0';

@@ -61,8 +61,8 @@ extern "C" int32_t muster_permissions(muster_cluster* cluster, const char* princ
                            {}},
                           error);
     const muster::NeedsRequest request{principal == nullptr ? "" : principal, watch != 0};
-    auto all = cluster->cluster->needs(
-        cluster->session(), muster::CancelToken::of_epoch(cluster->cancel_epoch), request);
+    auto all = cluster->cluster->needs(cluster->session(),
+                                       muster::CancelToken::of(cluster->cancel_switch), request);
     if (!all) return muster::fail(std::move(all).error(), error);
     *json = new muster_text{muster::needs_json(*all)};
     return 0;

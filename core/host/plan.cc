@@ -115,8 +115,8 @@ extern "C" int32_t muster_plan(muster_cluster* cluster, int64_t members, muster_
            fmt::format("no cluster has {} members: it has 1 to {}", members, MUSTER_TASKS_MAXIMUM),
            {}},
           error);
-    auto all = cluster->cluster->plan(
-        cluster->session(), muster::CancelToken::of_epoch(cluster->cancel_epoch), members);
+    auto all = cluster->cluster->plan(cluster->session(),
+                                      muster::CancelToken::of(cluster->cancel_switch), members);
     if (!all) return muster::fail(std::move(all).error(), error);
     *json = new muster_text{muster::plan_json(*all, members)};
     return 0;

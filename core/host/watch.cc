@@ -1,5 +1,6 @@
-// Watching: a thread asks a tree of backends that keep their answers, and keeps the newest thing to tell.
-#include <fmt/format.h>
+// Watching: a thread looks at what the sources have said, and keeps the newest thing to tell.
+#include <poll.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -10,13 +11,14 @@
 #include <thread>
 
 #include "core/host/handles.h"
-#include "core/resolve/live.h"
+#include "core/resolve/live_cluster.h"
 #include "core/thread.h"
 
 namespace muster {
 namespace {
 
-constexpr std::chrono::milliseconds kPoll(50);  // muster_cancel, of signal handlers, wakes nobody
+constexpr int64_t kPoll_ms = 200;
+constexpr int64_t kLongestWait_ms = int64_t{365} * 24 * 3600 * 1000;
 
 bool same(const JobStatus& a, const JobStatus& b) {
   return a.name == b.name && a.found == b.found && a.expected == b.expected &&
@@ -41,8 +43,8 @@ bool same_tasks(const ClusterSpec& a, const ClusterSpec& b) {
 
 // Whether a person who saw `a` learns nothing from `b`: all but times and requests.
 bool says_the_same(const Snapshot& a, const Snapshot& b) {
-  return a.complete == b.complete && a.stale == b.stale && a.master == b.master &&
-         a.rpc_layer == b.rpc_layer && a.environment == b.environment &&
+  return a.complete == b.complete && a.stale == b.stale && a.gone == b.gone &&
+         a.master == b.master && a.rpc_layer == b.rpc_layer && a.environment == b.environment &&
          a.identity.type == b.identity.type && a.identity.index == b.identity.index &&
          a.accelerators == b.accelerators && a.attributes == b.attributes &&
          a.warnings == b.warnings &&
@@ -56,66 +58,83 @@ bool says_the_same(const Snapshot& a, const Snapshot& b) {
 struct muster_watch {
   explicit muster_watch(muster_cluster* watched)
       : cluster(watched),
-        readable(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-        cancel(muster::CancelToken::of_epoch(watched->cancel_epoch)) {}
+        told(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        readable(epoll_create1(EPOLL_CLOEXEC)) {}
   ~muster_watch() {
-    stop.cancel();
+    {
+      const std::lock_guard lock(cluster->watches_mutex);
+      std::erase(cluster->watches, live.get());
+    }
     {
       const std::lock_guard lock(mutex);
       stopping = true;
     }
     changed.notify_all();
     if (thread.joinable()) thread.join();
+    live.reset();
     muster_error_destroy(error);
-    if (readable >= 0) close(readable);
+    for (const int descriptor : {told, readable})
+      if (descriptor >= 0) close(descriptor);
   }
   muster_watch(const muster_watch&) = delete;
   muster_watch& operator=(const muster_watch&) = delete;
 
-  // Makes the same tree again, of backends that keep their answers.
-  muster::Status prepare() {
-    const muster::Config& config = cluster->cluster->config();
-    const muster::LiveSettings settings{cluster->watch_interval_ns, config.timeout.count(),
-                                        [this] { return cluster->session(); },
-                                        [this] {
-                                          const std::lock_guard lock(mutex);
-                                          stirred = true;
-                                          changed.notify_all();
-                                        }};
-    auto made = muster::Cluster::create(
-        config,
-        [&](const muster::ResolverConfig& leaf)
-            -> muster::Result<std::shared_ptr<muster::Backend>> {
-          auto backend = cluster->make_backend(leaf);
-          if (!backend) return backend;
-          backends.push_back(std::make_shared<muster::LiveBackend>(std::move(*backend), settings));
-          return std::shared_ptr<muster::Backend>(backends.back());
-        });
+  // Descriptors, backends of its own, and a thread.
+  muster::Status start() {
+    if (!cluster->make_cancel_event() || !poll_also(told) ||
+        !poll_also(cluster->cancel_event.load())) {
+      return muster::Error{muster::Code::kResourceExhausted,
+                           "muster_watch_start: no file descriptor is left for the watch",
+                           {}};
+    }
+    auto made = muster::LiveCluster::create(
+        cluster->cluster->config(), cluster->make_backend,
+        {cluster->watch_interval_ns, [this] { return cluster->session(); },
+         [this] {
+           const std::lock_guard lock(mutex);
+           dirty = true;
+           changed.notify_all();
+         }});
     if (!made) return std::move(made).error();
-    tree = std::move(*made);
+    live = *std::move(made);
+    auto started = muster::start_thread("watch", [this] { run(); });
+    if (!started) return std::move(started).error();
+    thread = *std::move(started);
+    const std::lock_guard lock(cluster->watches_mutex);
+    cluster->watches.push_back(live.get());
     return {};
   }
 
-  // Asks the tree, which costs no request, whenever one of its backends has something new.
+  // Looks at what the sources have said whenever one of them says something, or time itself changes what follows from it.
   void run() {
-    while (!stop.cancelled()) {
+    for (;;) {
       {
         const std::lock_guard lock(mutex);
-        stirred = false;
+        if (stopping) return;
+        dirty = false;
       }
-      const auto cancel = muster::CancelToken::of_epoch(cluster->cancel_epoch).also(stop);
-      auto outcome = tree->resolve(cluster->session(), cancel);
-      if (stop.cancelled()) return;
-      for (const auto& backend : backends) backend->end_round();
-      if (auto* answer = std::get_if<muster::SnapshotPtr>(&outcome)) {
-        tell(std::move(*answer));
-      } else {
-        muster_error* failure = nullptr;
-        muster::fail_resolve(std::move(std::get<muster::ResolveFailure>(outcome)), &failure);
-        tell_failure(failure);
+      int64_t due_ns = INT64_MAX;
+      try {
+        muster::LiveCluster::Evaluation now = live->evaluate();
+        due_ns = now.due_ns;
+        if (auto* answer = std::get_if<muster::SnapshotPtr>(&now.said)) {
+          tell(std::move(*answer));
+        } else if (auto* failure = std::get_if<muster::ResolveFailure>(&now.said)) {
+          muster_error* told_error = nullptr;
+          muster::fail_resolve(std::move(*failure), &told_error);
+          tell_failure(told_error);
+        }
+      } catch (const std::bad_alloc&) {
+        due_ns = muster::monotonic_ns() + kOutOfMemoryPause_ns;  // the answer told last stays
       }
       std::unique_lock lock(mutex);
-      changed.wait(lock, [this] { return stopping || stirred; });
+      const auto is_due = [this] { return stopping || dirty; };
+      if (due_ns == INT64_MAX) {
+        changed.wait(lock, is_due);
+      } else {
+        const int64_t left = std::max<int64_t>(due_ns - muster::monotonic_ns(), 0);
+        changed.wait_for(lock, std::chrono::nanoseconds(left), is_due);
+      }
     }
   }
 
@@ -131,48 +150,40 @@ struct muster_watch {
 
   void tell_failure(muster_error* failure) {
     const std::lock_guard lock(mutex);
-    if (last == nullptr) {
-      muster_error_destroy(error);
-      error = failure;
-      signal();
-      return;
-    }
-    if (!last->stale) {
-      auto stale = std::make_shared<muster::Snapshot>(*last);
-      stale->stale = true;
-      stale->stale_since_ns = cluster->session()->realtime_ns("");
-      if (failure != nullptr) {
-        const std::string& hint = failure->error.detail("hint");
-        stale->warnings.push_back(
-            fmt::format("this is the last good answer; asking again failed: {}{}{}",
-                        failure->error.message, hint.empty() ? "" : "; ", hint));
-      }
-      last = stale;
-      pending = stale;
-      signal();
-    }
-    muster_error_destroy(failure);
+    muster_error_destroy(error);
+    error = failure;
+    signal();
   }
 
-  void signal() {
+ private:
+  static constexpr int64_t kOutOfMemoryPause_ns = 1'000'000'000;
+
+  // `readable` is readable with `descriptor`.
+  bool poll_also(int descriptor) const {
+    epoll_event event = {};
+    event.events = EPOLLIN;
+    event.data.fd = descriptor;
+    return descriptor >= 0 && readable >= 0 &&
+           epoll_ctl(readable, EPOLL_CTL_ADD, descriptor, &event) == 0;
+  }
+
+  void signal() const {
     const uint64_t one = 1;
-    if (readable >= 0) (void)!write(readable, &one, sizeof one);
-    changed.notify_all();
+    (void)!write(told, &one, sizeof one);
   }
 
+ public:
   muster_cluster* cluster;
-  int readable;
-  muster::CancelToken cancel;  // by muster_cancel, since it was last told
-  muster::CancelToken stop;
+  int told;      // an eventfd: there is something in `pending` or `error`
+  int readable;  // an epoll of `told` and the cluster's cancel_event
   std::mutex mutex;
   std::condition_variable changed;
   bool stopping = false;
-  bool stirred = false;         // a backend has something new
+  bool dirty = false;           // a source has something new
   muster::SnapshotPtr last;     // told or about to be told
   muster::SnapshotPtr pending;  // not yet fetched
   muster_error* error = nullptr;
-  std::vector<std::shared_ptr<muster::LiveBackend>> backends;
-  std::unique_ptr<muster::Cluster> tree;
+  std::unique_ptr<muster::LiveCluster> live;
   std::thread thread;
 };
 
@@ -187,17 +198,8 @@ int32_t muster_watch_start(muster_cluster* cluster, muster_watch** watch, muster
                           error);
     }
     auto started = std::make_unique<muster_watch>(cluster);
-    if (started->readable < 0) {
-      return muster::fail({muster::Code::kResourceExhausted,
-                           "muster_watch_start: no file descriptor is left for the watch",
-                           {}},
-                          error);
-    }
-    if (muster::Status prepared = started->prepare(); !prepared)
-      return muster::fail(std::move(prepared).error(), error);
-    auto thread = muster::start_thread("watch", [self = started.get()] { self->run(); });
-    if (!thread) return muster::fail(std::move(thread).error(), error);
-    started->thread = std::move(*thread);
+    if (muster::Status status = started->start(); !status)
+      return muster::fail(std::move(status).error(), error);
     *watch = started.release();
     return 0;
   });
@@ -212,33 +214,39 @@ int32_t muster_watch_next(muster_watch* watch, int64_t timeout_ms, muster_snapsh
                            {}},
                           error);
     }
-    std::unique_lock lock(watch->mutex);
-    const auto told = [watch] { return watch->pending != nullptr || watch->error != nullptr; };
-    const auto begin = std::chrono::steady_clock::now();
-    std::chrono::milliseconds left(timeout_ms);
+    const auto cancel = muster::CancelToken::of(watch->cluster->cancel_switch);
+    const int64_t until_ns =
+        timeout_ms < 0
+            ? INT64_MAX
+            : muster::monotonic_ns() + std::min(timeout_ms, muster::kLongestWait_ms) * 1'000'000;
     for (;;) {
-      // Asked first, so that neither a cancel between two calls nor one amid answers without end is lost.
-      if (watch->cancel.cancelled()) {
-        watch->cancel = muster::CancelToken::of_epoch(watch->cluster->cancel_epoch);
+      // Asked first, so that a cancel amid answers without end is not lost.
+      if (cancel.cancelled())
         return muster::fail({muster::Code::kCancelled, "the wait was cancelled", {}}, error);
+      {
+        const std::lock_guard lock(watch->mutex);
+        if (watch->pending != nullptr || watch->error != nullptr) break;
       }
-      if (watch->changed.wait_for(
-              lock, timeout_ms < 0 ? muster::kPoll : std::min(left, muster::kPoll), told))
-        break;
-      if (timeout_ms < 0) continue;
-      left = std::chrono::milliseconds(timeout_ms) -
-             std::chrono::ceil<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
-      if (left.count() <= 0)
+      const int64_t left_ns = until_ns - muster::monotonic_ns();
+      if (left_ns <= 0)
         return muster::fail({muster::Code::kDeadlineExceeded, "nothing new yet", {}}, error);
+      // Not for ever: a cancel that was taken back again at once is seen as well.
+      pollfd waited = {watch->readable, POLLIN, 0};
+      if (::poll(&waited, 1,
+                 static_cast<int>(std::min(left_ns / 1'000'000 + 1, muster::kPoll_ms))) > 0)
+        watch->cluster->confirm_cancel();
     }
+    const std::lock_guard lock(watch->mutex);
     uint64_t count = 0;
-    (void)!read(watch->readable, &count, sizeof count);
+    (void)!read(watch->told, &count, sizeof count);
     if (watch->pending != nullptr) {
       *snapshot = new muster_snapshot(std::move(watch->pending));
       watch->pending = nullptr;
       return 0;
     }
     const int32_t code = muster_error_code(watch->error);
+    if (watch->error == nullptr)  // another thread was quicker
+      return muster::fail({muster::Code::kDeadlineExceeded, "nothing new yet", {}}, error);
     if (error != nullptr) {
       *error = watch->error;
     } else {

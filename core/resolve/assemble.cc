@@ -82,6 +82,16 @@ void fill_jobs(const Config& config, std::vector<JobStatus> said, Snapshot& snap
   }
 }
 
+// Nobody trains on a cluster without a task: it is complete only where somebody expects none.
+void check_emptiness(Snapshot& snapshot) {
+  const bool expected = std::any_of(snapshot.jobs.begin(), snapshot.jobs.end(),
+                                    [](const JobStatus& job) { return job.expected.has_value(); });
+  if (expected || snapshot.spec.task_count() != 0) return;
+  snapshot.complete = false;
+  snapshot.warnings.emplace_back(
+      "the answer has no task, and nothing says how many there should be; `expect:` can say so");
+}
+
 bool is_missing(const Snapshot& snapshot, const std::string& type, int64_t index) {
   for (const JobStatus& status : snapshot.jobs) {
     if (status.name != type) continue;
@@ -162,6 +172,7 @@ Result<Snapshot> assemble(Part root, AssembleInput input) {
   snapshot.spec = std::move(root.spec);
   snapshot.warnings = std::move(root.warnings);
   fill_jobs(config, std::move(root.jobs), snapshot);
+  check_emptiness(snapshot);
   if (Status status = fill_identity(config, std::move(root.identity), snapshot); !status)
     return std::move(status).error();
   if (const std::string* value = find_attribute(root.attributes, "rpc_layer"))
@@ -180,6 +191,9 @@ Result<Snapshot> assemble(Part root, AssembleInput input) {
       accelerators_of(own == nullptr ? Attributes() : own->attributes, root.attributes);
   snapshot.attributes = std::move(root.attributes);
   // A process whose own task has no address yet has no master to name; the snapshot says so by being incomplete.
+  snapshot.rpc_layer_said = config.rpc_layer.has_value();
+  if (config.task_type && config.task_id)
+    snapshot.task_said_by = config.task_overrides ? TaskSaidBy::kSetting : TaskSaidBy::kConfig;
   auto own_master = master(snapshot, std::nullopt, std::nullopt, std::nullopt);
   if (own_master) snapshot.master = std::move(*own_master);
   return snapshot;

@@ -1,318 +1,168 @@
 #include "core/resolve/cluster.h"
 
 #include <fmt/format.h>
-#include <pthread.h>
 
 #include <algorithm>
-#include <atomic>
-#include <csignal>
+#include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 
-#include "core/resolve/part.h"
+#include "core/resolve/source_words.h"
+#include "core/resolve/tree.h"
+#include "core/thread.h"
 
 namespace muster {
 namespace {
 
-// One resolver of the tree with its backend.
-struct Node {
-  const ResolverConfig* config = nullptr;
-  std::shared_ptr<Backend> backend;  // leaf
-  std::vector<Node> children;
+struct Leaf {
+  const ResolverConfig* config;
+  std::shared_ptr<Backend> backend;
 };
 
-// What asking one resolver gave: its answer or why there is none, and what it and those below it did.
-struct NodeOutcome {
-  Result<Part> part;
-  std::vector<SourceRecord> sources;
-};
-
-// "Not here" and "not now" let a chain go on; anything else is for the user to mend.
-bool chain_goes_on(Code code) {
-  switch (code) {
-    case Code::kNotFound:
-    case Code::kUnavailable:
-    case Code::kDeadlineExceeded:
-    case Code::kResourceExhausted:
-    case Code::kFailedPrecondition: return true;
-    default: return false;
-  }
-}
-
-const char* kind_name(const ResolverConfig& config) {
-  switch (config.kind) {
-    case ResolverConfig::Kind::kLeaf: return config.backend.c_str();
-    case ResolverConfig::Kind::kChain: return "chain";
-    case ResolverConfig::Kind::kMerge: return "merge";
-  }
-  return "";
-}
-
-std::string indent(std::string_view text) {
-  std::string indented;
-  for (const char c : text) {
-    indented += c;
-    if (c == '\n') indented += "    ";
-  }
-  return indented;
-}
-
-// Signals of the launcher are handled on the launcher's own threads.
-class SignalsBlocked {
+// One resolve: asks each source that the tree names, on a thread of its own, until the tree has its answer.
+class Resolving {
  public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  Resolving(Tree& tree, const std::vector<Leaf>& leaves, std::shared_ptr<Session> session,
+            const CancelToken& cancel)
+      : tree_(tree), leaves_(leaves), session_(std::move(session)), cancel_(cancel) {
+    calls_.resize(leaves.size());
   }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
-
-// An error about an option shows the option's place in the config.
-Error placed(const Config& config, const ResolverConfig& leaf, Error error) {
-  const auto mark = leaf.option_marks.find(error.detail("option"));
-  if (!error.detail("option").empty() && mark != leaf.option_marks.end())
-    error.message = show_place(config, mark->second, error.message);
-  return error;
-}
-
-// One resolve of a tree.
-class Asking {
- public:
-  Asking(const Config& config, std::shared_ptr<Session> session)
-      : config_(config), session_(std::move(session)) {}
-
-  NodeOutcome ask(const Node& node, int64_t deadline_ns, const CancelToken& cancel) const {
-    const int64_t begin = monotonic_ns();
-    if (node.config->timeout)
-      deadline_ns = std::min(deadline_ns, begin + node.config->timeout->count());
-    NodeOutcome outcome = ask_kind(node, deadline_ns, cancel);
-    SourceRecord& own = outcome.sources.front();
-    own.milliseconds =
-        session_->milliseconds(own.path, (monotonic_ns() - begin + 500'000) / 1'000'000);
-    if (outcome.part) {
-      outcome.part->path = own.path;
-      own.status = code_name(Code::kOk);
-      own.tasks = static_cast<int64_t>(outcome.part->spec.task_count());
-    } else {
-      own.status = code_name(outcome.part.error().code);
-      own.message = outcome.part.error().message;
+  // Whatever still runs, because something was thrown, is ended.
+  ~Resolving() {
+    for (Call& call : calls_) {
+      call.cancel.cancel();
+      if (call.thread.joinable()) call.thread.join();
     }
-    log(own);
-    return outcome;
+  }
+  Resolving(const Resolving&) = delete;
+  Resolving& operator=(const Resolving&) = delete;
+
+  Tree::Evaluation run() {
+    for (;;) {
+      if (cancel_.cancelled()) tree_.cancel();
+      Tree::Evaluation evaluation = tree_.evaluate({monotonic_ns(), 0});
+      if (start_and_cancel()) continue;  // one was asked on this thread
+      if (running_ == 0) return evaluation;
+      take_said();
+    }
   }
 
  private:
-  NodeOutcome ask_kind(const Node& node, int64_t deadline_ns, const CancelToken& cancel) const {
-    switch (node.config->kind) {
-      case ResolverConfig::Kind::kLeaf: return ask_leaf(node, deadline_ns, cancel);
-      case ResolverConfig::Kind::kChain: return ask_chain(node, deadline_ns, cancel);
-      case ResolverConfig::Kind::kMerge: return ask_merge(node, deadline_ns, cancel);
+  struct Call {
+    bool begun = false;
+    int64_t deadline_ns = 0;
+    CancelToken cancel;
+    std::thread thread;
+  };
+  struct Said {
+    size_t leaf;
+    BackendOutcome outcome;
+    int64_t milliseconds;
+  };
+
+  // True: an outcome was told to the tree meanwhile.
+  bool start_and_cancel() {
+    std::vector<size_t> due;
+    for (size_t leaf = 0; leaf < calls_.size(); ++leaf) {
+      const Tree::Request& request = tree_.request(leaf);
+      if (request.cancelled) calls_[leaf].cancel.cancel();
+      if (request.wanted && !calls_[leaf].begun) due.push_back(leaf);
     }
-    return {Error{Code::kInternal, "no such kind of resolver", {}}, {own_record(node)}};
-  }
-
-  void log(const SourceRecord& own) const {
-    session_->log().write(
-        1,
-        fmt::format("{} ({}): {}{}{}, {} ms", own.backend, own.path, own.status,
-                    own.status == "OK" ? fmt::format(", tasks: {}", own.tasks) : "",
-                    own.message.empty() ? "" : ": " + own.message, own.milliseconds),
-        session_->secrets());
-  }
-
-  static SourceRecord own_record(const Node& node) {
-    SourceRecord record;
-    record.path = node.config->path;
-    record.backend = kind_name(*node.config);
-    if (node.backend != nullptr) record.where = node.backend->where();
-    return record;
-  }
-
-  static void record_not_asked(const Node& node, const std::string& why,
-                               std::vector<SourceRecord>& sources) {
-    SourceRecord record = own_record(node);
-    record.status = "NOT_ASKED";
-    record.message = why;
-    sources.push_back(std::move(record));
-    for (const Node& child : node.children) record_not_asked(child, why, sources);
-  }
-
-  NodeOutcome ask_leaf(const Node& node, int64_t deadline_ns, const CancelToken& cancel) const {
-    SourceRecord record = own_record(node);
-    BackendOutcome outcome = node.backend->resolve(session_, deadline_ns, cancel);
-    record.requests = std::move(outcome.requests);
-    if (!outcome.answer)
-      return {placed(config_, *node.config, std::move(outcome.answer).error()),
-              {std::move(record)}};
-    BackendAnswer& answer = *outcome.answer;
-    Part part{record.path,
-              std::move(answer.spec),
-              std::move(answer.jobs),
-              std::move(answer.identity),
-              std::move(answer.attributes),
-              std::move(answer.warnings)};
-    return {std::move(part), {std::move(record)}};
-  }
-
-  NodeOutcome ask_chain(const Node& node, int64_t deadline_ns, const CancelToken& cancel) const {
-    std::vector<SourceRecord> sources{own_record(node)};
-    std::vector<Error> errors;
-    for (size_t n = 0; n < node.children.size(); ++n) {
-      const Node& child = node.children[n];
-      // One that hangs must not eat the time of those behind it: each gets its share of what is left.
-      const int64_t now = monotonic_ns();
-      const int64_t share = (deadline_ns - now) / static_cast<int64_t>(node.children.size() - n);
-      NodeOutcome outcome = ask(child, child.config->timeout ? deadline_ns : now + share, cancel);
-      sources.insert(sources.end(), std::make_move_iterator(outcome.sources.begin()),
-                     std::make_move_iterator(outcome.sources.end()));
-      const bool answered = outcome.part.ok();
-      if (!answered) errors.push_back(outcome.part.error());
-      if (!answered && chain_goes_on(errors.back().code) && !cancel.cancelled()) continue;
-      const std::string why = answered ? fmt::format("{} answered", child.config->path)
-                                       : fmt::format("the chain stopped at {}", child.config->path);
-      for (size_t rest = n + 1; rest < node.children.size(); ++rest)
-        record_not_asked(node.children[rest], why, sources);
-      if (answered) {
-        if (n > 0)
-          sources.front().message =
-              fmt::format("{} answered; {}", child.config->path, said_before(node, errors));
-        return {std::move(outcome.part), std::move(sources)};
+    if (due.size() == 1 && running_ == 0) {
+      prepare(due[0]);
+      report(ask(due[0]));
+      return true;
+    }
+    bool told = false;
+    for (const size_t leaf : due) {
+      prepare(leaf);
+      auto thread = start_thread("resolve", [this, leaf] {
+        Said said = ask(leaf);
+        const std::lock_guard lock(mutex_);
+        said_.push_back(std::move(said));
+        changed_.notify_all();
+      });
+      if (thread) {
+        calls_[leaf].thread = *std::move(thread);
+        ++running_;
+      } else {  // no thread to be had: one after another answers as well
+        report(ask(leaf));
+        told = true;
       }
-      return {chain_stopped(node, errors, n), std::move(sources)};
     }
-    return {chain_failed(node, errors), std::move(sources)};
+    return told;
   }
 
-  static std::string said_before(const Node& node, const std::vector<Error>& errors) {
-    std::string said;
-    for (size_t n = 0; n < errors.size(); ++n) {
-      said += fmt::format("{}{} did not: {}", n == 0 ? "" : ", ", node.children[n].config->path,
-                          code_name(errors[n].code));
-    }
-    return said;
+  void prepare(size_t leaf) {
+    Call& call = calls_[leaf];
+    call.begun = true;
+    call.deadline_ns = tree_.request(leaf).deadline_ns;
+    call.cancel = cancel_.child();
+    if (tree_.request(leaf).cancelled) call.cancel.cancel();
   }
 
-  static Error chain_stopped(const Node& node, std::vector<Error>& errors, size_t at) {
-    Error error = std::move(errors[at]);
-    if (node.children.size() > 1 && error.code != Code::kCancelled) {
-      error.message += fmt::format(
-          "\n  (the chain {} goes on only when a source is not here or not now; {} is for you to "
-          "mend)",
-          node.config->path, code_name(error.code));
-    }
-    return error;
+  Said ask(size_t leaf) const {
+    const int64_t began_ns = monotonic_ns();
+    BackendOutcome outcome = ask_backend(leaf);
+    return {leaf, std::move(outcome), (monotonic_ns() - began_ns + 500'000) / 1'000'000};
   }
 
-  // The most telling code: a source that is there and does not answer says more than one that is not there.
-  static Error chain_failed(const Node& node, const std::vector<Error>& errors) {
-    Code code = Code::kNotFound;
-    std::string message = fmt::format("no resolver of the chain {} answered:", node.config->path);
-    for (size_t n = 0; n < errors.size(); ++n) {
-      const Error& error = errors[n];
-      const bool telling = error.code != Code::kNotFound && error.code != Code::kFailedPrecondition;
-      if (telling && code == Code::kNotFound) code = error.code;
-      message += fmt::format("\n  {} ({}): {}: {}", node.children[n].config->path,
-                             kind_name(*node.children[n].config), code_name(error.code),
-                             indent(error.message));
+  BackendOutcome ask_backend(size_t leaf) const {
+    try {
+      return leaves_[leaf].backend->resolve(session_, calls_[leaf].deadline_ns,
+                                            calls_[leaf].cancel);
+    } catch (const std::bad_alloc&) {
+      return {Error{Code::kResourceExhausted, "out of memory", {}}, {}};
+    } catch (const std::exception& exception) {
+      return {Error{Code::kInternal, std::string("muster: unexpected: ") + exception.what(), {}},
+              {}};
     }
-    return Error{code, std::move(message), {{"path", node.config->path}}};
   }
 
-  // Side by side. The first failure ends it: there is no partial answer, so the others are not waited for.
-  NodeOutcome ask_merge(const Node& node, int64_t deadline_ns, const CancelToken& cancel) const {
-    const size_t count = node.children.size();
-    const CancelToken enough = cancel.child();
-    std::vector<std::optional<NodeOutcome>> outcomes(count);
-    const auto ask_one = [&](size_t n) {
-      outcomes[n] = ask(node.children[n], deadline_ns, enough);
-      // One that was cancelled is no cause: who cancelled it has cancelled the others too. Only a replay of a merge that failed has it come first.
-      const auto& part = outcomes[n]->part;
-      if (!part && part.error().code != Code::kCancelled) enough.cancel();
-    };
+  // Waits for outcomes and tells them to the tree.
+  void take_said() {
+    std::vector<Said> all;
     {
-      std::vector<std::thread> threads;
-      const SignalsBlocked blocked;
-      for (size_t n = 1; n < count; ++n) {
-        try {
-          threads.emplace_back(ask_one, n);
-        } catch (
-            const std::system_error&) {  // no thread to be had: one after another answers as well
-          ask_one(n);
-        }
-      }
-      ask_one(0);
-      for (std::thread& thread : threads) thread.join();
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return !said_.empty(); });
+      all.swap(said_);
     }
-    std::vector<SourceRecord> sources{own_record(node)};
-    std::vector<Part> parts;
-    std::optional<Error> failure;
-    for (std::optional<NodeOutcome>& outcome : outcomes) {
-      sources.insert(sources.end(), std::make_move_iterator(outcome->sources.begin()),
-                     std::make_move_iterator(outcome->sources.end()));
-      if (outcome->part) {
-        parts.push_back(std::move(*outcome->part));
-        continue;
-      }
-      // One that was cancelled because of another's failure is not the cause.
-      Error& error = outcome->part.error();
-      if (!failure || (failure->code == Code::kCancelled && error.code != Code::kCancelled)) {
-        failure = std::move(error);
-      } else if (error.code != Code::kCancelled) {
-        failure->message += fmt::format("\nand {}", error.message);
-      }
+    for (Said& said : all) {
+      calls_[said.leaf].thread.join();
+      --running_;
+      report(std::move(said));
     }
-    if (failure) return {std::move(*failure), std::move(sources)};
-    return {merge_parts(node.config->path, std::move(parts)), std::move(sources)};
   }
 
-  const Config& config_;
-  std::shared_ptr<Session> session_;
+  void report(Said said) {
+    tree_.report(said.leaf, std::move(said.outcome), said.milliseconds, {monotonic_ns(), 0});
+  }
+
+  Tree& tree_;
+  const std::vector<Leaf>& leaves_;
+  const std::shared_ptr<Session> session_;
+  const CancelToken& cancel_;
+  std::vector<Call> calls_;  // of the leaves
+  int running_ = 0;          // threads
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Said> said_;  // under the mutex
 };
-
-Status make_nodes(const Config& config, const ResolverConfig& resolver,
-                  const BackendFactory& factory, Node& node) {
-  node.config = &resolver;
-  if (resolver.kind == ResolverConfig::Kind::kLeaf) {
-    auto backend = factory(resolver);
-    if (!backend) return placed(config, resolver, std::move(backend).error());
-    node.backend = std::move(*backend);
-    return {};
-  }
-  node.children.resize(resolver.children.size());
-  for (size_t n = 0; n < resolver.children.size(); ++n) {
-    if (Status status = make_nodes(config, resolver.children[n], factory, node.children[n]);
-        !status)
-      return status;
-  }
-  return {};
-}
-
-void add_leaves(const Node& node, std::vector<const Node*>& leaves) {
-  if (node.backend != nullptr) leaves.push_back(&node);
-  for (const Node& child : node.children) add_leaves(child, leaves);
-}
-
-void add_progress(const Node& node, std::string& lines) {
-  if (node.backend != nullptr) {
-    const std::string progress = node.backend->progress();
-    if (!progress.empty())
-      lines += fmt::format("{}{} ({}): {}", lines.empty() ? "" : "\n", node.config->backend,
-                           node.config->path, progress);
-  }
-  for (const Node& child : node.children) add_progress(child, lines);
-}
 
 }  // namespace
 
+Result<std::shared_ptr<Backend>> make_backend(const Config& config, const ResolverConfig& leaf,
+                                              const BackendFactory& factory) {
+  auto backend = factory(leaf);
+  if (!backend) return placed(config, leaf, std::move(backend).error());
+  return backend;
+}
+
 struct Cluster::State {
   Config config;
-  Node root;
+  std::vector<Leaf> leaves;  // in the order of the config, as a Tree numbers them
 };
 
 Cluster::Cluster(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -321,9 +171,12 @@ Cluster::~Cluster() = default;
 Result<std::unique_ptr<Cluster>> Cluster::create(Config config, const BackendFactory& factory) {
   auto state = std::make_unique<State>();
   state->config = std::move(config);
-  if (Status status = make_nodes(state->config, state->config.cluster, factory, state->root);
-      !status)
-    return std::move(status).error();
+  const Tree tree(state->config, Tree::Mode::kResolve);
+  for (size_t leaf = 0; leaf < tree.leaf_count(); ++leaf) {
+    auto backend = make_backend(state->config, tree.leaf(leaf), factory);
+    if (!backend) return std::move(backend).error();
+    state->leaves.push_back({&tree.leaf(leaf), *std::move(backend)});
+  }
   return std::unique_ptr<Cluster>(new Cluster(std::move(state)));
 }
 
@@ -331,13 +184,20 @@ std::variant<SnapshotPtr, ResolveFailure> Cluster::resolve(std::shared_ptr<Sessi
                                                            const CancelToken& cancel) {
   const Config& config = state_->config;
   const int64_t time_ns = session->realtime_ns("");
-  const int64_t deadline_ns = monotonic_ns() + config.timeout.count();
-  NodeOutcome outcome = Asking(config, std::move(session)).ask(state_->root, deadline_ns, cancel);
-  if (!outcome.part)
-    return ResolveFailure{std::move(outcome.part).error(), std::move(outcome.sources)};
-  auto snapshot =
-      assemble(std::move(*outcome.part), AssembleInput{&config, time_ns, outcome.sources});
-  if (!snapshot) return ResolveFailure{std::move(snapshot).error(), std::move(outcome.sources)};
+  Tree tree(config, Tree::Mode::kResolve);
+  for (size_t leaf = 0; leaf < state_->leaves.size(); ++leaf)
+    tree.set_where(leaf, state_->leaves[leaf].backend->where());
+  Tree::Evaluation evaluation = Resolving(tree, state_->leaves, session, cancel).run();
+  for (SourceRecord& record : evaluation.sources) {
+    if (record.status == "NOT_ASKED") continue;
+    record.milliseconds = session->milliseconds(record.path, record.milliseconds);
+    session->log().write(1, source_line(record), session->secrets());
+  }
+  if (!evaluation.answer->ok())
+    return ResolveFailure{std::move(evaluation.answer->error()), std::move(evaluation.sources)};
+  auto snapshot = assemble(std::move((**evaluation.answer).part),
+                           AssembleInput{&config, time_ns, evaluation.sources});
+  if (!snapshot) return ResolveFailure{std::move(snapshot).error(), std::move(evaluation.sources)};
   return std::make_shared<const Snapshot>(std::move(*snapshot));
 }
 
@@ -357,17 +217,15 @@ Result<std::vector<ResolverNeeds>> Cluster::needs(const std::shared_ptr<Session>
                                                   const CancelToken& cancel,
                                                   const NeedsRequest& request) const {
   const int64_t deadline_ns = monotonic_ns() + state_->config.timeout.count();
-  std::vector<const Node*> leaves;
-  add_leaves(state_->root, leaves);
   std::vector<ResolverNeeds> all;
-  for (const Node* leaf : leaves) {
-    all.push_back({leaf->config->path, leaf->config->backend});
-    if (!leaf->backend->can_say_needs()) continue;
-    auto needs = leaf->backend->needs(session, deadline_ns, cancel, request);
+  for (const Leaf& leaf : state_->leaves) {
+    all.push_back({leaf.config->path, leaf.config->backend});
+    if (!leaf.backend->can_say_needs()) continue;
+    auto needs = leaf.backend->needs(session, deadline_ns, cancel, request);
     if (needs)
       all.back().needs = *std::move(needs);
     else
-      all.back().error = placed(state_->config, *leaf->config, std::move(needs).error());
+      all.back().error = placed(state_->config, *leaf.config, std::move(needs).error());
     if (cancel.cancelled()) break;
   }
   return told_by_some(std::move(all), cancel);
@@ -376,17 +234,15 @@ Result<std::vector<ResolverNeeds>> Cluster::needs(const std::shared_ptr<Session>
 Result<std::vector<ResolverPlan>> Cluster::plan(const std::shared_ptr<Session>& session,
                                                 const CancelToken& cancel, int64_t members) const {
   const int64_t deadline_ns = monotonic_ns() + state_->config.timeout.count();
-  std::vector<const Node*> leaves;
-  add_leaves(state_->root, leaves);
   std::vector<ResolverPlan> all;
-  for (const Node* leaf : leaves) {
-    all.push_back({leaf->config->path, leaf->config->backend});
-    if (!leaf->backend->can_plan()) continue;
-    auto plan = leaf->backend->plan(session, deadline_ns, cancel, members);
+  for (const Leaf& leaf : state_->leaves) {
+    all.push_back({leaf.config->path, leaf.config->backend});
+    if (!leaf.backend->can_plan()) continue;
+    auto plan = leaf.backend->plan(session, deadline_ns, cancel, members);
     if (plan)
       all.back().plan = *std::move(plan);
     else
-      all.back().error = placed(state_->config, *leaf->config, std::move(plan).error());
+      all.back().error = placed(state_->config, *leaf.config, std::move(plan).error());
     if (cancel.cancelled()) break;
   }
   return told_by_some(std::move(all), cancel);
@@ -396,7 +252,7 @@ const Config& Cluster::config() const { return state_->config; }
 
 std::string Cluster::progress() const {
   std::string lines;
-  add_progress(state_->root, lines);
+  for (const Leaf& leaf : state_->leaves) add_progress(*leaf.config, *leaf.backend, lines);
   return lines;
 }
 

@@ -42,6 +42,10 @@ struct ResolverPlan {
 // Makes a backend of a leaf: core/host gives one that finds and loads the plugin; tests give their own.
 using BackendFactory = std::function<Result<std::shared_ptr<Backend>>(const ResolverConfig& leaf)>;
 
+// The backend of one leaf; an error about an option shows its place.
+Result<std::shared_ptr<Backend>> make_backend(const Config& config, const ResolverConfig& leaf,
+                                              const BackendFactory& factory);
+
 class Cluster {
  public:
   static Result<std::unique_ptr<Cluster>> create(Config config, const BackendFactory& factory);

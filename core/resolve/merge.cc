@@ -178,8 +178,8 @@ class Merger {
     });
     int64_t expected = 0;
     for (const Share& share : shares) {
-      expected += share.status != nullptr && share.status->expected ? *share.status->expected
-                                                                    : share.found();
+      expected +=
+          share.status == nullptr ? share.found() : expected_or_known(*share.status, share.found());
       if (share.status == nullptr) continue;
       for (MissingTask missing : share.status->missing) {
         if (missing.index >= 0) missing.index += share.offset;

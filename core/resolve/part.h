@@ -21,6 +21,11 @@ struct Part {
   std::vector<std::string> warnings;
 };
 
+// How many tasks a source says a job has, found or not: what it expects, else what it knows of.
+inline int64_t expected_or_known(const JobStatus& status, int64_t found) {
+  return status.expected.value_or(found + static_cast<int64_t>(status.missing.size()));
+}
+
 // Merges answers as UnionResolver does (tf-semantics 5), in this order, with its quirks mended:
 //  - a job that every part shows as a list is concatenated, later parts renumbered; a part in which members are missing keeps
 //    their places, so that the ranks behind them do not move when they come;

@@ -30,6 +30,7 @@ static struct {
   int32_t (*permissions)(muster_cluster *, const char *, int32_t, muster_text **, muster_error **);
   int32_t (*plan)(muster_cluster *, int64_t, muster_text **, muster_error **);
   void (*cancel)(muster_cluster *);
+  void (*cancel_reset)(muster_cluster *);
   void (*cluster_destroy)(muster_cluster *);
   int32_t (*watch_start)(muster_cluster *, muster_watch **, muster_error **);
   int32_t (*watch_next)(muster_watch *, int64_t, muster_snapshot **, muster_error **);
@@ -71,6 +72,7 @@ static void load(const char *path) {
   LOAD(permissions);
   LOAD(plan);
   LOAD(cancel);
+  LOAD(cancel_reset);
   LOAD(cluster_destroy);
   LOAD(watch_start);
   LOAD(watch_next);
@@ -207,10 +209,18 @@ static void watches_a_roster(const char *roster) {
   CHECK(muster.watch_next(watch, 10000, &snapshot, NULL) == 0);
   CHECK(muster.snapshot_task_count(snapshot) == 2);
   muster.snapshot_destroy(snapshot);
-  /* A cancel between two calls ends the next one, and only that. */
+  /* A cancel between two calls ends those that come until it is taken back, and the descriptor tells it. */
+  CHECK(poll(&readable, 1, 0) == 0);
   muster.cancel(cluster);
+  CHECK(poll(&readable, 1, 0) == 1);
   CHECK(muster.watch_next(watch, 10000, &snapshot, NULL) == 1);
+  CHECK(muster.watch_next(watch, 10000, &snapshot, NULL) == 1);
+  CHECK(muster.resolve(cluster, &snapshot, NULL) == 1);
+  muster.cancel_reset(cluster);
+  CHECK(poll(&readable, 1, 0) == 0);
   CHECK(muster.watch_next(watch, 0, &snapshot, NULL) == 4);
+  CHECK(muster.resolve(cluster, &snapshot, NULL) == 0);
+  muster.snapshot_destroy(snapshot);
   muster.watch_destroy(watch);
   muster.cluster_destroy(cluster);
   puts("watches a roster");
@@ -225,6 +235,7 @@ static void accepts_null_everywhere(void) {
   muster.text_destroy(NULL);
   muster.error_destroy(NULL);
   muster.cancel(NULL);
+  muster.cancel_reset(NULL);
   CHECK(muster.open(NULL, NULL, NULL) == 3);
   CHECK(muster.resolve(NULL, NULL, NULL) == 3);
   CHECK(muster.permissions(NULL, NULL, 0, NULL, NULL) == 3);

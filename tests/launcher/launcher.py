@@ -78,7 +78,7 @@ class Launcher(unittest.TestCase):
         self.assertEqual(len(answers), 80)
         self.assertEqual(len(set(answers)), 1)
 
-    def test_a_watch_gives_a_snapshot_at_each_change_and_keeps_the_last_good_one(self):
+    def test_a_watch_gives_a_snapshot_at_each_change_and_tells_stale_from_gone(self):
         with tempfile.TemporaryDirectory() as folder:
             roster = os.path.join(folder, "roster")
             write(roster, "worker 0 10.0.0.1:1\n")
@@ -87,12 +87,19 @@ class Launcher(unittest.TestCase):
                 self.assertEqual(watch.next()["cluster"], {"worker": ["10.0.0.1:1"]})
                 write(roster, "worker 0 10.0.0.9:1\n")
                 self.assertEqual(watch.next()["cluster"], {"worker": ["10.0.0.9:1"]})
-                os.remove(roster)
+                write(roster, "worker zero\n")
                 stale = watch.next()
-                self.assertTrue(stale["stale"])
+                self.assertEqual((stale["stale"], stale["state"]), (True, "stale"))
                 self.assertEqual(stale["cluster"], {"worker": ["10.0.0.9:1"]})
+                os.remove(roster)
+                gone = watch.next()
+                self.assertEqual((gone["stale"], gone["state"], gone["complete"]), (False, "gone", False))
+                self.assertEqual(gone["cluster"], {})
+                self.assertEqual((gone["jobs"]["worker"]["found"], gone["jobs"]["worker"]["expected"]), (0, 1))
+                self.assertIn("gone since", gone["jobs"]["worker"]["missing"][0]["reason"])
                 write(roster, "worker 0 10.0.0.9:1\n")
-                self.assertFalse(watch.next()["stale"])
+                back = watch.next()
+                self.assertEqual((back["state"], back["complete"]), ("fresh", True))
 
 
 def write(path, text):

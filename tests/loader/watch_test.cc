@@ -1,11 +1,13 @@
-// Watching: a plugin's own stream, polling where there is none, and what a tree of such backends says.
-#include <atomic>
+// Following one plugin: by its own stream, or by polling where there is none.
+#include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
+#include <optional>
 #include <thread>
 
-#include "core/resolve/live.h"
+#include "core/resolve/follower.h"
 #include "tests/loader/world.h"
 
 using namespace muster;
@@ -36,7 +38,7 @@ class Orders {
   std::filesystem::path folder_;
 };
 
-// A live backend over the plugin "watches", asked again whenever it says that something changed.
+// A follower of the plugin "watches", and what it said last.
 class Watch {
  public:
   explicit Watch(const std::string& first, bool isolated = false) {
@@ -44,44 +46,54 @@ class Watch {
     if (isolated) world_.isolated = IsolatedSetting{ISOLATE};
     auto backend = world_.create("{\"orders\": \"" + orders_.path() + "\"}");
     REQUIRE(backend.ok());
-    LiveSettings settings;
+    FollowSettings settings;
+    settings.path = "cluster";
     settings.interval_ns = 20 * kMillisecond;
     settings.timeout_ns = 1000 * kMillisecond;
-    settings.session = [this] { return session(); };
-    settings.changed = [this] { ++changes_; };
-    live_ = std::make_unique<LiveBackend>(*backend, settings);
+    settings.session = [this] { return Session::live(world_.lines.log(), world_.secrets); };
+    settings.said = [this](BackendOutcome outcome, int64_t) {
+      const std::lock_guard lock(mutex_);
+      last_ = std::move(outcome);
+      ++changes_;
+      said_.notify_all();
+    };
+    auto follower = Follower::start(*backend, settings);
+    REQUIRE(follower.ok());
+    follower_ = *std::move(follower);
   }
 
   void say(const std::string& order) const { orders_.say(order); }
-  LiveBackend& live() { return *live_; }
-  int changes() const { return changes_; }
-
-  // The answer now: "3 workers" or the name of the error.
+  int changes() {
+    const std::lock_guard lock(mutex_);
+    return changes_;
+  }
+  // What it said last; waits for the first.
+  BackendOutcome outcome() {
+    std::unique_lock lock(mutex_);
+    REQUIRE(said_.wait_for(lock, std::chrono::seconds(5), [this] { return last_.has_value(); }));
+    return *last_;
+  }
+  // The same in words: "3 workers" or the name of the error.
   std::string now() {
-    const BackendOutcome outcome =
-        live_->resolve(session(), monotonic_ns() + 5000 * kMillisecond, CancelToken());
+    const BackendOutcome outcome = this->outcome();
     if (!outcome.answer) return code_name(outcome.answer.error().code);
     return std::to_string(outcome.answer->spec.task_count()) + " workers";
   }
-  // Whether the answer becomes this within five seconds.
+  // Whether that becomes this within five seconds.
   bool becomes(const std::string& wanted) {
     for (int wait = 0; wait < 2500 && now() != wanted; ++wait)
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     return now() == wanted;
   }
-  BackendOutcome outcome() {
-    return live_->resolve(session(), monotonic_ns() + 5000 * kMillisecond, CancelToken());
-  }
 
  private:
-  std::shared_ptr<Session> session() const {
-    return Session::live(world_.lines.log(), world_.secrets);
-  }
-
   Orders orders_;
   World world_{"watches", "watches"};
-  std::atomic<int> changes_{0};
-  std::unique_ptr<LiveBackend> live_;
+  std::mutex mutex_;
+  std::condition_variable said_;
+  int changes_ = 0;
+  std::optional<BackendOutcome> last_;
+  std::unique_ptr<Follower> follower_;  // ended first
 };
 
 }  // namespace
@@ -155,22 +167,6 @@ TEST_CASE("a watch that returns OK has misbehaved") {
   REQUIRE_FALSE(outcome.answer.ok());
   CHECK(has(outcome.answer.error().message, "watch returned OK"));
   CHECK(outcome.answer.error().detail("duty") == "MP-23");
-}
-
-TEST_CASE("a source that a round did not ask rests, and begins anew when asked") {
-  Watch watch("tasks 2");
-  CHECK(watch.now() == "2 workers");
-  watch.live().end_round();
-  watch.say("tasks 4");
-  CHECK(watch.becomes("4 workers"));
-  watch.live().end_round();
-
-  watch.live().end_round();  // not asked since
-  const int before = watch.changes();
-  watch.say("tasks 6");
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  CHECK(watch.changes() == before);
-  CHECK(watch.now() == "6 workers");
 }
 
 TEST_CASE("a watch ends at once when nobody needs it any longer") {

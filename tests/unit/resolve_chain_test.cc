@@ -105,24 +105,36 @@ TEST_CASE("a cancel ends a resolve") {
 }
 
 TEST_CASE("a cancelled chain does not go on") {
+  const CancelToken cancel;
   TreeWorld world = two_chained(
-      [](int64_t, const CancelToken& cancel) -> Result<BackendAnswer> {
+      [&cancel](int64_t, const CancelToken&) -> Result<BackendAnswer> {
         cancel.cancel();
         return Error{Code::kUnavailable, "broken off", {}};
       },
       Says().task("worker", 0, "h:1"));
-  CHECK(std::holds_alternative<ResolveFailure>(world.resolve()));
+  const auto outcome = world.resolve(cancel);
+  REQUIRE(std::holds_alternative<ResolveFailure>(outcome));
+  const Error& error = std::get<ResolveFailure>(outcome).error;
+  CHECK(error.code == Code::kCancelled);
+  CHECK_FALSE(contains(error.message, "for you to mend"));
 }
 
-TEST_CASE("an epoch token is cancelled by the next epoch and not by an earlier one") {
-  const auto epoch = std::make_shared<std::atomic<uint64_t>>(5);
-  const CancelToken before = CancelToken::of_epoch(epoch);
-  epoch->fetch_add(1);
+TEST_CASE("a switch cancels what began before it was set and what begins until it is reset") {
+  const auto cancel_switch = std::make_shared<CancelSwitch>();
+  const CancelToken before = CancelToken::of(cancel_switch);
+  CHECK_FALSE(before.cancelled());
+  cancel_switch->set();
+  const CancelToken meanwhile = CancelToken::of(cancel_switch);
   CHECK(before.cancelled());
   CHECK(before.child().cancelled());
-  CHECK_FALSE(CancelToken::of_epoch(epoch).cancelled());
+  CHECK(meanwhile.cancelled());
+  cancel_switch->reset();
+  CHECK(before.cancelled());
+  CHECK(meanwhile.cancelled());
+  const CancelToken after = CancelToken::of(cancel_switch);
+  CHECK_FALSE(after.cancelled());
   const CancelToken stop;
-  const CancelToken both = CancelToken::of_epoch(epoch).also(stop);
+  const CancelToken both = after.also(stop);
   CHECK_FALSE(both.cancelled());
   stop.cancel();
   CHECK(both.cancelled());

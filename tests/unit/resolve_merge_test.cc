@@ -16,7 +16,7 @@ TEST_CASE("a merge asks its resolvers side by side") {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (here.load() < 2) return Error{Code::kInternal, "the other one was not asked meanwhile", {}};
     BackendAnswer answer;
-    (void)answer.spec.add_job("worker");
+    (void)answer.spec.add_task("worker", task_of(0, "h:1"));
     return answer;
   };
   CHECK(two_merged(waits_for_the_other, waits_for_the_other).answer().complete);

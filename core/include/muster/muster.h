@@ -160,16 +160,25 @@ MUSTER_API int32_t muster_permissions(muster_cluster *cluster, const char *princ
  */
 MUSTER_API int32_t muster_plan(muster_cluster *cluster, int64_t members, muster_text **json,
                                muster_error **error);
-/** Makes every running resolve and watch of this cluster return CANCELLED soon. Later calls run. Async-signal-safe. */
+/**
+ * Makes every call on this cluster and its watches that waits return CANCELLED soon, and every later one at once, until
+ * muster_cancel_reset: a cancel that comes before the call it is meant for is not lost. Async-signal-safe.
+ */
 MUSTER_API void muster_cancel(muster_cluster *cluster);
+/** Takes the cancel back: later calls run. Calls that began before stay cancelled. Since 0.1. */
+MUSTER_API void muster_cancel_reset(muster_cluster *cluster);
 /** The time that one resolve of this cluster may take, from settings, environment, config or default; -1 for NULL. */
 MUSTER_API int64_t muster_cluster_timeout_ms(const muster_cluster *cluster);
 /**
  * What is being waited for now, in words, one line a resolver ("kubernetes (cluster.merge[0]): page 3 of pods"), for a
- * live line; copies at most `size` bytes with the final NUL and returns the length without it. 0: nothing is running.
+ * live line: by the resolves that are running, else by the watches. Copies at most `size` bytes with the final NUL and returns the
+ * length without it. 0: nothing is being waited for.
  */
 MUSTER_API size_t muster_progress(const muster_cluster *cluster, char *buffer, size_t size);
-/** Cancels what runs, waits for it, frees the resolvers. Plugins stay loaded. */
+/**
+ * Frees the resolvers. No other call on the cluster may be running, and its watches are destroyed before it: cancel and wait
+ * for them first. A plugin that does not return is not waited for. Plugins stay loaded.
+ */
 MUSTER_API void muster_cluster_destroy(muster_cluster *cluster);
 
 /* ---- Watching ----------------------------------------------------------------------------------- */
@@ -182,14 +191,18 @@ MUSTER_API void muster_cluster_destroy(muster_cluster *cluster);
 MUSTER_API int32_t muster_watch_start(muster_cluster *cluster, muster_watch **watch,
                                       muster_error **error);
 /**
- * The next snapshot; waits at most `timeout_ms` (negative: for ever). DEADLINE_EXCEEDED: nothing new yet. A source that fails
- * after a first answer does not end the watch: the last good answer comes once more, marked stale, and the source is
- * asked again with backoff. An error before the first answer is returned, and the watch goes on trying.
- * A muster_cancel since the watch began ends one call with CANCELLED, this one or, where none was waiting, the next.
+ * The next snapshot; waits at most `timeout_ms` (negative: for ever). DEADLINE_EXCEEDED: nothing new yet. Nothing ends the
+ * watch. A source that fails after a first answer is asked again with backoff, and its last good answer stays, marked stale
+ * (muster_snapshot_state says what that is). A chain that has found a source keeps it for the `fallback_after` of the config while it
+ * fails; a change of its source is a new snapshot with a warning that says so. An error before the first answer is returned.
+ * CANCELLED: muster_cancel was called and not taken back.
  */
 MUSTER_API int32_t muster_watch_next(muster_watch *watch, int64_t timeout_ms,
                                      muster_snapshot **snapshot, muster_error **error);
-/** A file descriptor that is readable while muster_watch_next has something to give. Owned by the watch: poll it, do not read it. */
+/**
+ * A file descriptor that is readable while muster_watch_next has something to give, a cancel among it. Owned by the watch:
+ * poll it, do not read it.
+ */
 MUSTER_API int32_t muster_watch_fd(const muster_watch *watch);
 MUSTER_API void muster_watch_destroy(muster_watch *watch);
 
