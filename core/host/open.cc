@@ -399,8 +399,8 @@ int32_t muster_resolve(muster_cluster* cluster, muster_snapshot** snapshot, must
     }
     muster::SnapshotPtr answer;
     std::string recording_error;
-    const int32_t code = cluster->resolve(muster::CancelToken::of(cluster->cancel_switch),
-                                          answer, recording_error, error);
+    const int32_t code = cluster->resolve(muster::CancelToken::of(cluster->cancel_switch), answer,
+                                          recording_error, error);
     if (code == 0) {
       *snapshot = new muster_snapshot(std::move(answer));
       (*snapshot)->recording_error = std::move(recording_error);

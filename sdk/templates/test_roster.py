@@ -110,9 +110,9 @@ class Backend(unittest.TestCase):
         answer = self.resolve(job="ps", port=2222)
         self.assertEqual(answer["cluster"], {"ps": ["10.0.0.1:2222", "[fd00::2]:2222", "[fd00::3]:9"]})
 
-    def test_an_empty_list_is_a_job_without_members(self):
+    def test_an_empty_list_is_a_job_without_members_and_not_complete(self):
         self.server.list = ""
-        self.assertEqual(self.resolve()["cluster"], {"worker": []})
+        self.assertEqual(self.resolve(status=10)["cluster"], {"worker": []})
 
     def test_the_token_is_sent_and_shown_nowhere(self):
         self.server.token, self.server.list = TOKEN, "a 10.0.0.1:1\n"

@@ -193,12 +193,53 @@ class Files(WatchWorld):
         self.assertEqual(len(digests), 2)
 
 
+class Gone(WatchWorld):
+    """There is nobody any longer, by the source's own word: a program that says so."""
+
+    def setUp(self):
+        super().setUp()
+        self.program = self.file("asks", "#!/bin/sh\ncat \"$(dirname \"$0\")/roster\"\n", 0o755)
+
+    def watch(self, *words, **more):
+        return super().watch(*words, source=("--backend", "exec", "-O", f"command=[{self.program}]"), **more)
+
+    def test_who_is_gone_is_said_and_stays_in_no_file(self):
+        self.roster("worker 0 a:1")
+        formats = {"addresses": "", "hostfile": "", "names": "", "tf_config": None, "cluster_def": None, "cluster_def_binary": None, "env": None}
+        processes = {name: self.watch("-o", name, "--write", name) for name in formats}
+        shown = {name: self.watch("-o", name) for name in ("json", "addresses")}
+        for name, process in processes.items():
+            self.until(lambda: self.state(name).get("state") == "fresh", process)
+        for process in shown.values():
+            self.until(lambda: process.lines, process)
+        self.roster("# nobody")
+        for name, process in processes.items():
+            with self.subTest(name):
+                self.until(lambda: self.content(name) == formats[name] and self.state(name)["state"] == "gone", process)
+                self.assertIs(self.state(name)["complete"], False)
+                self.until(lambda: any(line.startswith("muster: gone: ") for line in process.talk), process)
+        self.until(lambda: '  "state": "gone",\n' in shown["json"].lines and '  "complete": false,\n' in shown["json"].lines, shown["json"])
+        self.assertEqual(shown["addresses"].lines, ["a:1\n"])
+        self.roster("worker 0 a:1")
+        for name, process in processes.items():
+            self.until(lambda: self.content(name) and self.state(name)["state"] == "fresh", process)
+            self.until(lambda: any("fresh again after" in line for line in process.talk), process)
+
+    def content(self, name):
+        path = os.path.join(self.folder, name)
+        if not os.path.exists(path):
+            return None
+        with open(path, encoding="latin-1") as file:
+            return file.read()
+
+
 class Composed(WatchWorld):
-    """The same of an isolated source and of a merge."""
+    """The same of an isolated source, of a merge and of a chain."""
 
     TREES = {
         "isolated": "cluster: {backend: static, options: {file: roster}, isolate: true}\n",
         "merge": "cluster: {merge: [{backend: static, options: {file: roster}}, {backend: static, options: {cluster_spec: {ps: ['p:1']}}}]}\n",
+        "chain": "cluster: {chain: [{backend: static, options: {file: roster}}, {backend: static, options: {cluster_spec: {other: ['o:1']}}}]}\n",
     }
 
     def test_stale_and_fresh_are_told_through_each(self):
