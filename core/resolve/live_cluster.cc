@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -43,6 +44,13 @@ class Mailbox {
   std::mutex mutex_;
   std::vector<Message> messages_;
 };
+
+// Whether no member is known that should be there: members that are missing are not gone.
+bool misses_nobody(const Snapshot& snapshot) {
+  return std::all_of(snapshot.jobs.begin(), snapshot.jobs.end(), [](const JobStatus& job) {
+    return job.missing.empty() && job.expected.value_or(0) == 0;
+  });
+}
 
 struct Source {
   std::shared_ptr<Backend> backend;
@@ -154,7 +162,7 @@ LiveCluster::Evaluation LiveCluster::evaluate() {
     if (made) {
       Snapshot& snapshot = *made;
       const bool empty = snapshot.spec.task_count() == 0;
-      snapshot.gone = empty && (answer.gone || state.had_tasks);
+      snapshot.gone = empty && (answer.gone || (state.had_tasks && misses_nobody(snapshot)));
       state.had_tasks = state.had_tasks || !empty;
       if (answer.stale) {
         snapshot.stale = true;
