@@ -18,7 +18,7 @@ class Stdout(WatchWorld):
         self.until(lambda: len(answers()) == 1, process)
         self.no_roster()
         self.until(lambda: len(answers()) == 2, process)
-        self.roster_again("worker 0 a:1")
+        self.roster("worker 0 a:1")
         self.until(lambda: len(answers()) == 3, process)
         self.assertEqual([answer["state"] for answer in answers()], ["fresh", "stale", "fresh"])
         self.assertEqual([answer["cluster"] for answer in answers()], [{"worker": ["a:1"]}] * 3)
@@ -41,7 +41,7 @@ class Stdout(WatchWorld):
         self.until(lambda: len(process.talk) == 1, process)
         self.assertRegex(process.talk[0], FAILS)
         time.sleep(1.2)  # and is asked again meanwhile
-        self.roster_again("worker 0 a:1")
+        self.roster("worker 0 a:1")
         self.until(lambda: len(process.talk) == 2, process)
         self.assertRegex(process.talk[1], r"^muster: fresh again after [1-9] s$")
         # Neither was a change of what such a format says.
@@ -89,7 +89,7 @@ class Files(WatchWorld):
         self.until(lambda: "MUSTER_STATE='stale'" in self.content("env"), processes["env"])
         for name, content in before.items():
             self.assertEqual(self.content(name), content, name)
-        self.roster_again("worker 0 b:1 b")
+        self.roster("worker 0 b:1 b")
         for name, process in processes.items():
             self.until(lambda: self.content(name) != before.get(name) and (name in self.WITH or self.state(name)["state"] == "fresh"), process)
 
@@ -110,7 +110,7 @@ class Files(WatchWorld):
             self.until(lambda: self.content(name) is None, process)
         self.until(lambda: self.state("hostfile")["digest"] == "", processes["hostfile"])
         self.assertEqual(self.state("hostfile")["state"], "stale")
-        self.roster_again("worker 0 a:1")
+        self.roster("worker 0 a:1")
         for name, process in processes.items():
             self.until(lambda: self.content(name), process)
         self.until(lambda: self.state("hostfile")["state"] == "fresh", processes["hostfile"])
@@ -166,7 +166,7 @@ class Files(WatchWorld):
         self.until(lambda: renamed()[5:] == ["hosts.state", "hosts", "hosts.state"], process)
         self.no_roster()
         self.until(lambda: renamed()[8:] == ["hosts.state"], process)
-        self.roster_again("worker 0 c:1", "worker 1 d:1")
+        self.roster("worker 0 c:1", "worker 1 d:1")
         self.until(lambda: renamed()[9:] == ["hosts", "hosts.state"], process)
 
     def test_at_no_moment_is_an_address_that_is_gone_vouched_for(self):
@@ -255,7 +255,7 @@ class Composed(WatchWorld):
                 self.until(lambda: self.state(name)["state"] == "stale", process)
                 self.until(lambda: any("stale since" in line for line in process.talk), process)
                 self.assertEqual(self.content(name), before[name])
-        self.roster_again("worker 0 a:1")
+        self.roster("worker 0 a:1")
         for name, process in processes.items():
             self.until(lambda: self.state(name)["state"] == "fresh", process)
         for name, process in processes.items():

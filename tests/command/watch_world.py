@@ -15,12 +15,9 @@ class WatchWorld(World):
 
     def no_roster(self):
         """The source fails from now on: what should be a file is none. That there is no file at all would be its word that nobody is there."""
-        os.remove(os.path.join(self.folder, "roster"))
-        os.mkdir(os.path.join(self.folder, "roster"))
-
-    def roster_again(self, *lines):
-        os.rmdir(os.path.join(self.folder, "roster"))
-        self.roster(*lines)
+        link = os.path.join(self.folder, "roster.new")
+        os.symlink(".", link)
+        os.rename(link, os.path.join(self.folder, "roster"))
 
     def watch(self, *words, umask=-1, source=("--backend", "static", "-O", "file=roster"), **variables):
         """The command over that roster, and the lines of each of its streams as they come."""
