@@ -180,7 +180,7 @@ Result<std::unique_ptr<Cluster>> Cluster::create(Config config, const BackendFac
   return std::unique_ptr<Cluster>(new Cluster(std::move(state)));
 }
 
-std::variant<SnapshotPtr, ResolveFailure> Cluster::resolve(std::shared_ptr<Session> session,
+std::variant<SnapshotPtr, ResolveFailure> Cluster::resolve(const std::shared_ptr<Session>& session,
                                                            const CancelToken& cancel) {
   const Config& config = state_->config;
   const int64_t time_ns = session->realtime_ns("");

@@ -52,7 +52,7 @@ class Cluster {
   ~Cluster();
 
   // One snapshot, by config().timeout at the latest. The session belongs to this resolve alone.
-  std::variant<SnapshotPtr, ResolveFailure> resolve(std::shared_ptr<Session> session,
+  std::variant<SnapshotPtr, ResolveFailure> resolve(const std::shared_ptr<Session>& session,
                                                     const CancelToken& cancel);
 
   // What each backend of the tree needs to be allowed to do, in the order of the config, by config().timeout. One that has no way

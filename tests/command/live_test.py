@@ -95,10 +95,11 @@ class Files(WatchWorld):
 
     def content(self, name):
         path = os.path.join(self.folder, name)
-        if not os.path.exists(path):
+        try:
+            with open(path, encoding="latin-1") as file:
+                return file.read()
+        except FileNotFoundError:
             return None
-        with open(path, encoding="latin-1") as file:
-            return file.read()
 
     def test_by_choice_a_stale_file_goes_and_comes_back(self):
         self.roster("worker 0 a:1")
@@ -227,10 +228,11 @@ class Gone(WatchWorld):
 
     def content(self, name):
         path = os.path.join(self.folder, name)
-        if not os.path.exists(path):
+        try:
+            with open(path, encoding="latin-1") as file:
+                return file.read()
+        except FileNotFoundError:
             return None
-        with open(path, encoding="latin-1") as file:
-            return file.read()
 
 
 class Composed(WatchWorld):

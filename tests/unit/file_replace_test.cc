@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -174,7 +175,8 @@ TEST_CASE("what is no regular file is refused, and stays what it is") {
       {folder / "link", "a FIFO"},
       {folder / "new/", "the name of a directory"},
       {"/dev/null", "a device"}};
-  for (const auto& [path, what] : refused) {
+  for (const auto& one : refused) {
+    const std::string &path = one.first, &what = one.second;
     CAPTURE(path);
     const mode_t kind = fs::exists(path) ? mode_of(path) : 0;
     for (const auto& failure : {replace_file(path, "x", FileAccess::kOwner), refusal_of(path)}) {
