@@ -151,6 +151,7 @@ void Tree::rest(Node& node) {
   node.answered = false;
   node.failed_since.reset();
   node.source.reset();
+  node.content = false;
   node.search_deadline_ns = 0;
   node.change.clear();
   if (node.children.empty()) leaves_[node.leaf].forget();
@@ -272,7 +273,7 @@ bool Tree::is_good(const Node& chain, size_t n, const View& view) {
   if (view.stopped) return chain.source == n || !chain.source;
   if (view.gone) return false;
   if (!view.stale) return true;
-  if (chain.source != n) return false;
+  if (chain.source != n || !chain.content) return false;
   const int64_t until = view.stale->since.monotonic_ns + chain.config->fallback_after.count();
   if (now_.monotonic_ns >= until) return false;
   if (n + 1 < chain.children.size()) due_ns_ = std::min(due_ns_, until);
@@ -311,7 +312,8 @@ Tree::View Tree::ask_chain(Node& chain) {
     view.sources = std::move(sources);
     return view;
   };
-  const auto take = [&](View view, size_t at, size_t next) {
+  const auto take = [&](View view, size_t at, size_t next, bool content) {
+    chain.content = content;
     const std::string& path = chain.children[at].config->path;
     choose(chain, at, errors, view);
     if (at > 0)
@@ -324,7 +326,7 @@ Tree::View Tree::ask_chain(Node& chain) {
   for (; n < count; ++n) {
     View view = ask_child(chain, n);
     sources.insert(sources.end(), view.sources.begin(), view.sources.end());
-    if (is_good(chain, n, view)) return take(std::move(view), n, n + 1);
+    if (is_good(chain, n, view)) return take(std::move(view), n, n + 1, true);
     if (view.pending()) {
       waiting = true;
       // Those behind it are asked when it has said something; the source that the chain has goes on.
@@ -354,7 +356,7 @@ Tree::View Tree::ask_chain(Node& chain) {
                           std::move(sources));
     }
   }
-  if (second_best) return take(*std::move(second_best), second_best_at, n + 1);
+  if (second_best) return take(*std::move(second_best), second_best_at, n + 1, false);
   if (waiting) return finish({}, n + 1, "those before it have not answered yet");
   View failed;
   failed.part = chain_failed(*chain.config, errors);

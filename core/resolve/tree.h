@@ -112,6 +112,7 @@ class Tree {
     int64_t deadline_ns = 0;
     std::optional<Moment> failed_since;
     std::optional<size_t> source;    // chain: the child whose answer was taken last
+    bool content = false;            // chain: its source was good when it was taken, or is again
     int64_t search_deadline_ns = 0;  // chain: by which a source is to be found
     std::string change;              // chain: how it came to its source, where that is another one
   };

@@ -359,13 +359,15 @@ View Watch::ask_chain(size_t at, int64_t now) {
     std::optional<size_t>& source = nodes_[at].source;
     if (view.stopped && (!source || source == n)) {
       source = n;
+      nodes_[at].content = true;
       return view;
     }
     if (view.answer && !view.gone && !view.stopped) {
-      const bool young = view.stale_since && source == n &&
+      const bool young = view.stale_since && source == n && nodes_[at].content &&
                          now < *view.stale_since + nodes_[at].config->fallback_after.count();
       if (!view.stale_since || young) {
         source = n;
+        nodes_[at].content = true;
         return view;
       }
     }
@@ -396,6 +398,7 @@ View Watch::ask_chain(size_t at, int64_t now) {
   }
   if (second) {
     nodes_[at].source = second_at;
+    nodes_[at].content = false;
     return *second;
   }
   if (waiting) {

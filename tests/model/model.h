@@ -78,6 +78,7 @@ class Watch {
     int64_t deadline_ns = 0;
     std::optional<int64_t> failed_since;
     std::optional<size_t> source;      // of a chain
+    bool content = false;              // of a chain: it does not look for a better source
     std::optional<int64_t> search_by;  // of a chain
     std::optional<Said> good;          // of a leaf, and all below
     bool gone = false;

@@ -65,6 +65,9 @@ class WatchRun {
       model::Watch peek = model_;
       const View before = peek.evaluate(std::max(now, next - 1));
       if (before.text() != told_) return wrong("a moment before " + std::to_string(next), before);
+      for (size_t leaf = 0; leaf < sources_.size(); ++leaf)
+        if (peek.wanted(leaf) != tree_.request(leaf).wanted)
+          return wrong("leaf " + std::to_string(leaf) + " before " + std::to_string(next), before);
       now = next;
       say(now);
       evaluate(now);

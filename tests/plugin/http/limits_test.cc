@@ -228,8 +228,8 @@ TEST_CASE("of an answer that is a secret no failure has a word") {
     const Answer answer = ask(wanted);
     CHECK(answer.code == MUSTER_E_DATA_LOSS);
     CHECK_MESSAGE(!answer.says("c4n4ry"), answer.message);
-    for (const auto &[key, value] : answer.details)
-      CHECK_MESSAGE(value.find("c4n4ry") == std::string::npos, value);
+    for (const auto &detail : answer.details)
+      CHECK_MESSAGE(detail.second.find("c4n4ry") == std::string::npos, detail.second);
   }
 }
 
