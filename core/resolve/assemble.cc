@@ -82,8 +82,10 @@ void fill_jobs(const Config& config, std::vector<JobStatus> said, Snapshot& snap
   }
 }
 
-// Nobody trains on a cluster without a task: it is complete only where somebody expects none.
-void check_emptiness(Snapshot& snapshot) {
+// Nobody trains on a cluster without a task: it is complete only where somebody expects none, or a source knows that this
+// process is alone.
+void check_emptiness(bool evidence, Snapshot& snapshot) {
+  if (evidence) return;
   const bool expected = std::any_of(snapshot.jobs.begin(), snapshot.jobs.end(),
                                     [](const JobStatus& job) { return job.expected.has_value(); });
   if (expected || snapshot.spec.task_count() != 0) return;
@@ -172,7 +174,7 @@ Result<Snapshot> assemble(Part root, AssembleInput input) {
   snapshot.spec = std::move(root.spec);
   snapshot.warnings = std::move(root.warnings);
   fill_jobs(config, std::move(root.jobs), snapshot);
-  check_emptiness(snapshot);
+  check_emptiness(root.identity.known(), snapshot);
   if (Status status = fill_identity(config, std::move(root.identity), snapshot); !status)
     return std::move(status).error();
   if (const std::string* value = find_attribute(root.attributes, "rpc_layer"))

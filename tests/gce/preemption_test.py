@@ -95,7 +95,7 @@ class Preemption(Watching):
             # The group is still asked for, and what changes in it is told.
             asked = len(api_requests(sim))
             self.until(lambda: len(api_requests(sim)) >= asked + 4, process)
-            self.event(process, 1)
+            self.assertEqual(self.event(process, 2)["state"], "stale")
             change(sim, group(4))
             second = self.event(process, 2)
             self.assertEqual((len(second["cluster"]["worker"]), second["stale"], second["task"]["index"]), (4, False, 1))
@@ -129,8 +129,8 @@ class Preemption(Watching):
         with world(machine() + group(3)) as sim:
             process = self.watch(sim, interval="1s")
             self.event(process, 1)
-            change(sim, '  faults: [{match: "/compute/*", status: 404, body: "{}"}]\n' + machine() + group(3))
-            self.until(lambda: any("asking again failed" in line for line in process.talk), process)
+            change(sim, '  faults: [{match: "/compute/*", status: 403, body: "{}"}]\n' + machine() + group(3))
+            self.until(lambda: any("stale since" in line for line in process.talk), process)
             asked = len(api_requests(sim))
             self.until(lambda: len(api_requests(sim)) >= asked + 4, process)
             self.event(process, 1)
@@ -152,12 +152,12 @@ class Preemption(Watching):
                 self.event(process, 1)
 
     def test_a_preemption_is_told_while_the_api_fails(self):
-        faults = '  faults: [{match: "/compute/*", status: 404, body: "{}"}]\n'
+        faults = '  faults: [{match: "/compute/*", status: 403, body: "{}"}]\n'
         with world(machine() + group(3)) as sim:
             process = self.watch(sim, interval="4s")
             self.event(process, 1)
             change(sim, faults + machine() + group(3))
-            self.until(lambda: any("asking again failed" in line for line in process.talk), process)
+            self.until(lambda: any("stale since" in line for line in process.talk), process)
             asked = len(api_requests(sim))
             self.until(lambda: len(api_requests(sim)) > asked, process)
             began = time.monotonic()

@@ -66,8 +66,7 @@ class Failures(Watching):
             self.becomes(watch, addresses(0))
             self.until(lambda: len(lists(sim)) == 2)
             change(sim, "  pods: []\n")
-            stale = self.becomes(watch, addresses(0), stale=True)
-            self.assertIn("no pod", str(stale["warnings"]))
+            self.assertIn("no pod", str(self.becomes_gone(watch)["warnings"]))
             change(sim, pods("1"))
             self.becomes(watch, addresses(1))
 

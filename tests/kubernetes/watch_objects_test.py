@@ -38,8 +38,7 @@ class Objects(Watching):
             self.becomes(watch, addresses(0))
             self.until(lambda: asked(sim, "jobs") == ["watch 200"])
             change(sim, job(1, 0).replace("name: train,", "name: other,", 1))
-            stale = self.becomes(watch, addresses(0), stale=True)
-            self.assertIn("there is no Job 'train'", str(stale["warnings"]))
+            self.assertIn("there is no Job 'train'", str(self.becomes_gone(watch)["warnings"]))
 
     def test_an_object_that_is_not_there_yet_is_told_and_its_creation_is_an_event(self):
         with world(job(1).replace("name: train,", "name: other,", 1)) as sim, watched(sim, "job: train") as watch:

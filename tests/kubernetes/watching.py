@@ -88,6 +88,12 @@ class Watching(unittest.TestCase):
                 return seen[-1]
         self.fail(seen)
 
+    def becomes_gone(self, watch):
+        """The snapshot without members that says that the source has none any longer."""
+        gone = self.becomes(watch, {})
+        self.assertEqual((gone["state"], gone["complete"]), ("gone", False))
+        return gone
+
     def nothing_new(self, watch):
         """Says so after a second."""
         with self.assertRaises(MusterError) as raised:

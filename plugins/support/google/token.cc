@@ -267,9 +267,11 @@ class Fetcher {
           "hint", fmt::format("the credential file {} names it to get tokens from", file_.place));
     const int64_t status = response->status();
     if (status != 200) {
-      // Here the credentials are the question.
-      const int32_t code =
-          status == 400 || status == 422 ? MUSTER_E_UNAUTHENTICATED : code_of_status(status);
+      // Here the credentials are the question: none of these says that the members are not there.
+      int32_t code = code_of_status(status);
+      if (code == MUSTER_E_NOT_FOUND || code == MUSTER_E_FAILED_PRECONDITION ||
+          code == MUSTER_E_INVALID_ARGUMENT)
+        code = MUSTER_E_UNAUTHENTICATED;
       const std::string_view reason = reason_of(response->body());
       return sdk::Failure{
           code,
