@@ -238,6 +238,16 @@ Status Conversation::look_at_time() {
   const int64_t now = monotonic_ns();
   if (call_ == nullptr) {
     if (now < deadline_ns_) return {};
+    if (speaker_.start_ns < kStart_ns) {  // the call had less time: no duty is broken
+      failure_ = Error{Code::kDeadlineExceeded,
+                       fmt::format("plugin '{}' ({}) has not answered {} ms after {} began: the "
+                                   "deadline came first; a start may take {} ms",
+                                   speaker_.name, speaker_.path, speaker_.start_ns / kMillisecond,
+                                   doing_, kStart_ns / kMillisecond),
+                       {}};
+      process_->end_now();
+      return *failure_;
+    }
     return fail(Code::kDeadlineExceeded, "MP-19",
                 fmt::format("it has not answered {} ms after {} began",
                             speaker_.start_ns / kMillisecond, doing_));

@@ -206,7 +206,7 @@ class Beginnings(World):
             begin = time.monotonic()
             run = self.muster("resolve", "-f", self.file("m.yaml", config), *words, status=15)
             self.assertLess(time.monotonic() - begin, 1.5 + OVERHEAD)
-            self.assertIn("it has not answered 1000 ms after its start began", run.stderr)
+            self.assertIn("has not answered 1000 ms after its start began: the deadline came first", run.stderr)
 
     def test_what_a_program_leaves_in_the_background_ends_with_it(self):
         self.file("leaves", "#!/bin/sh\nsleep 50 >/dev/null 2>&1 </dev/null &\necho $! > pid\necho 'worker 0 a:1'\n", mode=0o755)

@@ -95,7 +95,7 @@ class Preemption(Watching):
             # The group is still asked for, and what changes in it is told.
             asked = len(api_requests(sim))
             self.until(lambda: len(api_requests(sim)) >= asked + 4, process)
-            self.assertEqual(self.event(process, 2)["state"], "stale")
+            self.event(process, 1)
             change(sim, group(4))
             second = self.event(process, 2)
             self.assertEqual((len(second["cluster"]["worker"]), second["stale"], second["task"]["index"]), (4, False, 1))
@@ -133,7 +133,7 @@ class Preemption(Watching):
             self.until(lambda: any("stale since" in line for line in process.talk), process)
             asked = len(api_requests(sim))
             self.until(lambda: len(api_requests(sim)) >= asked + 4, process)
-            self.event(process, 1)
+            self.assertEqual(self.event(process, 2)["state"], "stale")
             change(sim, machine("preempted: true") + group(3))
             self.until(lambda: process.events[-1][1]["warnings"] == [] and any(self.missing(one) for _, one in process.events), process)
             self.assertEqual(list(self.missing(process.events[-1][1])), ["w-1"])
