@@ -1,6 +1,11 @@
 // Fields that decide who is a member: absent, null and another type are three things.
 #include <doctest/doctest.h>
 
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "plugins/support/strict_json.h"
 
 namespace {
