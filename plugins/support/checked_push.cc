@@ -38,15 +38,16 @@ bool CheckedPush::fail(int32_t code, std::string why) {
   return false;
 }
 
-bool CheckedPush::is_good(std::string_view text, const std::string& what) {
+template <typename What>
+bool CheckedPush::is_good(std::string_view text, const What& what) {
   bytes_ += text.size();
   if (bytes_ > kBytesMaximum)
     return fail(code_, fmt::format("all texts together have more than {} bytes", kBytesMaximum));
   if (text.size() > kTextMaximum)
-    return fail(code_, fmt::format("{} has {} bytes, more than {}: {}", what, text.size(),
+    return fail(code_, fmt::format("{} has {} bytes, more than {}: {}", what(), text.size(),
                                    kTextMaximum, quote(text, kShown)));
   if (!is_text(text))
-    return fail(code_, fmt::format("{} is no text: {}", what, quote(text, kShown)));
+    return fail(code_, fmt::format("{} is no text: {}", what(), quote(text, kShown)));
   return true;
 }
 
@@ -102,19 +103,19 @@ void CheckedPush::add_task(const sdk::Task& task) {
   keys_.clear();
   const bool unranked = task.index == MUSTER_UNRANKED;
   (unranked ? known->unranked : known->ranked) = true;
-  const std::string words = task_words(task.job, task.index, task.name);
+  const auto words = [&] { return task_words(task.job, task.index, task.name); };
   if (known->ranked && known->unranked) {
     fail(code_, fmt::format("job {} has tasks with an index and tasks without one",
                             quote(task.job, kShown)));
     return;
   }
   if (unranked && task.name.empty()) {
-    fail(code_, fmt::format("{} has neither an index nor a name", words));
+    fail(code_, fmt::format("{} has neither an index nor a name", words()));
     return;
   }
-  if (!is_good(task.name, "the name of " + words)) return;
+  if (!is_good(task.name, [&] { return "the name of " + words(); })) return;
   if (const auto problem = call_.host().address_problem(task.address, task.port)) {
-    fail(code_, fmt::format("{}: {}", words, *problem));
+    fail(code_, fmt::format("{}: {}", words(), *problem));
     return;
   }
   if (take_place(*known, task.job, task.index, task.name)) call_.add_task(task);
@@ -128,7 +129,7 @@ void CheckedPush::set_attribute(std::string_view key, std::string_view value) {
                             quote(key, kShown)));
     return;
   }
-  if (!is_good(value, fmt::format("the attribute {}", quote(key, kShown)))) return;
+  if (!is_good(value, [&] { return fmt::format("the attribute {}", quote(key, kShown)); })) return;
   if (std::find(keys_.begin(), keys_.end(), key) == keys_.end()) {
     keys_.emplace_back(key);
     if (!count(static_cast<int64_t>(keys_.size()), kAttributeMaximum,
@@ -142,12 +143,12 @@ void CheckedPush::add_missing(std::string_view job_name, int64_t index, std::str
                               std::string_view reason) {
   Job* const known = job(job_name);
   if (known == nullptr || !count(++missing_, MUSTER_TASKS_MAXIMUM, "missing tasks")) return;
-  const std::string words = task_words(job_name, index, name);
-  if (!is_good(name, "the name of " + words) ||
-      !is_good(reason, fmt::format("the reason why {} is missing", words)))
+  const auto words = [&] { return task_words(job_name, index, name); };
+  if (!is_good(name, [&] { return "the name of " + words(); }) ||
+      !is_good(reason, [&] { return fmt::format("the reason why {} is missing", words()); }))
     return;
   if (reason.empty()) {
-    fail(code_, fmt::format("{} is missing without a reason", words));
+    fail(code_, fmt::format("{} is missing without a reason", words()));
     return;
   }
   if (take_place(*known, job_name, index, name)) call_.add_missing(job_name, index, name, reason);
@@ -170,13 +171,13 @@ void CheckedPush::set_identity(std::string_view job_name, int64_t index, std::st
     fail(code_, fmt::format("{} is no name for a job", quote(job_name, kShown)));
     return;
   }
-  if (is_good(name, "the name of this process's task") &&
-      is_good(evidence, "the evidence of which task this process is"))
+  if (is_good(name, [] { return "the name of this process's task"; }) &&
+      is_good(evidence, [] { return "the evidence of which task this process is"; }))
     call_.set_identity(job_name, index, name, evidence);
 }
 
 void CheckedPush::add_warning(std::string_view text) {
-  if (stopped() || text.empty() || !is_good(text, "a warning")) return;
+  if (stopped() || text.empty() || !is_good(text, [] { return "a warning"; })) return;
   ++warnings_;
   if (warnings_ < kWarningMaximum) call_.add_warning(text);
   if (warnings_ == kWarningMaximum) held_back_ = text;

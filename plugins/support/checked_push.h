@@ -53,7 +53,9 @@ class CheckedPush {
 
   Job* job(std::string_view name);
   bool take_place(Job& job, std::string_view job_name, int64_t index, std::string_view name);
-  bool is_good(std::string_view text, const std::string& what);
+  // `what()` says whose text it is; it is asked where the text is wrong.
+  template <typename What>
+  bool is_good(std::string_view text, const What& what);
   bool count(int64_t number, int64_t most, const char* what);
   bool fail(int32_t code, std::string why);
 
