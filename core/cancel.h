@@ -46,12 +46,6 @@ class CancelToken {
     token.state_->cancel_switch = std::move(cancel_switch);
     return token;
   }
-  // Cancelled with this one or with `other`.
-  CancelToken also(const CancelToken& other) const {
-    CancelToken token = child();
-    token.state_->other = other.state_;
-    return token;
-  }
   void cancel() const { state_->cancelled.store(true, std::memory_order_release); }
   bool cancelled() const { return cancelled(state_.get()); }
 
@@ -59,7 +53,6 @@ class CancelToken {
   struct State {
     std::atomic<bool> cancelled{false};
     std::shared_ptr<const State> parent;
-    std::shared_ptr<const State> other;
     std::shared_ptr<const CancelSwitch> cancel_switch;
     uint64_t begin = 0;  // its state when the token was made
   };
@@ -69,7 +62,6 @@ class CancelToken {
       if (state->cancel_switch != nullptr &&
           ((state->begin & 1) != 0 || state->cancel_switch->state() != state->begin))
         return true;
-      if (state->other != nullptr && cancelled(state->other.get())) return true;
     }
     return false;
   }
