@@ -1,7 +1,5 @@
 #include "core/resolve/live_cluster.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <mutex>
 #include <optional>
@@ -11,7 +9,6 @@
 #include "core/resolve/follower.h"
 #include "core/resolve/source_words.h"
 #include "core/resolve/tree.h"
-#include "core/spec/rfc3339.h"
 
 namespace muster {
 namespace {
@@ -194,8 +191,7 @@ SnapshotPtr LiveCluster::State::stale(const Error& error, Moment since) const {
     snapshot.stale_since_ns = since.realtime_ns;
   snapshot.stale = true;
   snapshot.warnings.push_back(
-      fmt::format("{} fails since {}; this is the last good answer; asking again failed: {}",
-                  config.cluster.path, rfc3339(since.realtime_ns), with_hint(error)));
+      failing_words(config.cluster.path, since.realtime_ns, "this is the last good answer", error));
   return std::make_shared<const Snapshot>(std::move(snapshot));
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/spec/rfc3339.h"
+
 namespace muster {
 namespace {
 
@@ -53,6 +55,12 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 std::string with_hint(const Error& error) {
   const std::string& hint = error.detail("hint");
   return hint.empty() ? error.message : error.message + "; " + hint;
+}
+
+std::string failing_words(const std::string& who, int64_t since_ns, const std::string& kept,
+                          const Error& error) {
+  return fmt::format("{} fails since {}; {}; asking again failed: {}", who, rfc3339(since_ns), kept,
+                     with_hint(error));
 }
 
 std::string said_before(const ResolverConfig& chain, const std::vector<Error>& errors,

@@ -1,6 +1,7 @@
 // How a resolver and its failures are told.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,10 @@ std::string first_line(const std::string& text);
 
 // The error's message and, where it has one, its hint: "...; hint".
 std::string with_hint(const Error& error);
+
+// "cluster (kubernetes) fails since TIME; this is the last good answer; asking again failed: ...". `who` fails, and `kept` stays meanwhile.
+std::string failing_words(const std::string& who, int64_t since_ns, const std::string& kept,
+                          const Error& error);
 
 // "cluster.chain[0] did not: NOT_FOUND, cluster.chain[1] did not: UNAVAILABLE", of the first `count` children of a chain.
 std::string said_before(const ResolverConfig& chain, const std::vector<Error>& errors,

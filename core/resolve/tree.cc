@@ -162,7 +162,7 @@ Tree::View Tree::ask(Node& node, int64_t deadline_ns) {
   node.asked = true;
   if (!node.begun) {
     node.begun = true;
-    node.begun_at = now_;
+    node.begun_ns = now_.monotonic_ns;
     node.deadline_ns = deadline_ns;
     if (node.config->timeout)
       node.deadline_ns = std::min(deadline_ns, now_.monotonic_ns + node.config->timeout->count());
@@ -175,7 +175,7 @@ Tree::View Tree::ask(Node& node, int64_t deadline_ns) {
   }
   SourceRecord& own = view.sources.front();
   if (!node.children.empty())
-    own.milliseconds = (now_.monotonic_ns - node.begun_at.monotonic_ns + 500'000) / 1'000'000;
+    own.milliseconds = (now_.monotonic_ns - node.begun_ns + 500'000) / 1'000'000;
   if (view.answered()) {
     Part& part = **view.part;
     part.path = own.path;
@@ -240,12 +240,10 @@ Tree::View Tree::ask_leaf(Node& node) {
     view.part =
         Part{record.path, last.spec, last.jobs, last.identity, last.attributes, last.warnings};
   }
-  if (leaf.failing) {
+  if (leaf.failing)
     (*view.part)
-        ->warnings.push_back(fmt::format(
-            "{} fails since {}; this is the last good answer; asking again failed: {}", who,
-            rfc3339(leaf.failing->since.realtime_ns), with_hint(leaf.failing->error)));
-  }
+        ->warnings.push_back(failing_words(who, leaf.failing->since.realtime_ns,
+                                           "this is the last good answer", leaf.failing->error));
   return view;
 }
 
@@ -382,9 +380,8 @@ Tree::View Tree::stop_chain(Node& chain, size_t at, Moment since, std::vector<Er
     view = *std::move(last);
     const Error& error = errors[at];
     (*view.part)
-        ->warnings.push_back(
-            fmt::format("{} fails since {}; the last answer of {} stays; asking again failed: {}",
-                        path, rfc3339(since.realtime_ns), chain.config->path, with_hint(error)));
+        ->warnings.push_back(failing_words(
+            path, since.realtime_ns, "the last answer of " + chain.config->path + " stays", error));
     view.stale = earlier(view.stale, Failing{error, since});
     view.stopped = earlier(view.stopped, Failing{error, since});
   } else {

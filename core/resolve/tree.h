@@ -108,8 +108,7 @@ class Tree {
     bool asked = false;      // in this evaluation
     bool answered = false;   // or failed, in the evaluation before
     bool cancelled = false;  // it was to end before that
-    Moment begun_at;
-    int64_t deadline_ns = 0;
+    int64_t begun_ns = 0, deadline_ns = 0;
     std::optional<Moment> failed_since;
     std::optional<size_t> source;    // chain: the child whose answer was taken last
     bool content = false;            // chain: its source was good when it was taken, or is again
