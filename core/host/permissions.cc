@@ -1,33 +1,16 @@
 // What a config needs to be allowed, as JSON.
-#include "core/format/emit.h"
 #include "core/host/handles.h"
+#include "core/host/resolver_json.h"
 
 namespace muster {
 namespace {
-
-void put(Emitter& out, const char* key, const std::string& value) {
-  out.key(key);
-  out.text(value);
-}
 
 std::string needs_json(const std::vector<ResolverNeeds>& all) {
   Emitter out(Emitter::Form::kJson, 4);
   out.begin_list();
   for (const ResolverNeeds& one : all) {
     out.begin_map();
-    put(out, "path", one.path);
-    put(out, "backend", one.backend);
-    out.key("known");
-    out.boolean(one.needs.has_value());
-    if (one.error) {
-      put(out, "code", code_name(one.error->code));
-      put(out, "error", one.error->message);
-      out.key("hints");
-      out.begin_list();
-      for (const Detail& detail : one.error->details)
-        if (detail.key == "hint") out.text(detail.value);
-      out.end_list();
-    }
+    put_resolver(out, one, one.needs.has_value());
     if (one.needs) {
       out.key("permissions");
       out.begin_list();

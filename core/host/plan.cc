@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "core/format/emit.h"
 #include "core/host/handles.h"
+#include "core/host/resolver_json.h"
 
 namespace muster {
 namespace {
@@ -35,15 +35,6 @@ std::vector<Quota> quotas_of(const std::vector<ResolverPlan>& all) {
   return out;
 }
 
-void put(Emitter& out, const char* key, const std::string& value) {
-  out.key(key);
-  out.text(value);
-}
-void put(Emitter& out, const char* key, int64_t value) {
-  out.key(key);
-  out.number(value);
-}
-
 std::string plan_json(const std::vector<ResolverPlan>& all, int64_t members) {
   Emitter out(Emitter::Form::kJson, 4);
   out.begin_map();
@@ -52,19 +43,7 @@ std::string plan_json(const std::vector<ResolverPlan>& all, int64_t members) {
   out.begin_list();
   for (const ResolverPlan& one : all) {
     out.begin_map();
-    put(out, "path", one.path);
-    put(out, "backend", one.backend);
-    out.key("known");
-    out.boolean(one.plan.has_value());
-    if (one.error) {
-      put(out, "code", code_name(one.error->code));
-      put(out, "error", one.error->message);
-      out.key("hints");
-      out.begin_list();
-      for (const Detail& detail : one.error->details)
-        if (detail.key == "hint") out.text(detail.value);
-      out.end_list();
-    }
+    put_resolver(out, one, one.plan.has_value());
     if (one.plan) {
       out.key("requests");
       out.begin_list();
