@@ -201,10 +201,24 @@ std::variant<SnapshotPtr, ResolveFailure> Cluster::resolve(const std::shared_ptr
   return std::make_shared<const Snapshot>(std::move(*snapshot));
 }
 
-// What some resolvers told, with the errors of the others. Where all failed, or somebody cancelled, the first error is all there is
-// to tell.
-template <typename Told>
-static Result<std::vector<Told>> told_by_some(std::vector<Told> all, const CancelToken& cancel) {
+// Asks each backend that can say it, in turn. What some said is told with the errors of the others; where all failed, or somebody
+// cancelled, the first error is all there is to tell. `said`: where it goes.
+template <typename Told, typename Value, typename Ask>
+static Result<std::vector<Told>> ask_each(const Config& config, const std::vector<Leaf>& leaves,
+                                          const CancelToken& cancel, bool (Backend::*can)() const,
+                                          std::optional<Value> Told::*said, const Ask& ask) {
+  std::vector<Told> all;
+  for (const Leaf& leaf : leaves) {
+    all.push_back({leaf.config->path, leaf.config->backend});
+    Backend& backend = *leaf.backend;
+    if (!(backend.*can)()) continue;
+    Result<Value> answer = ask(backend);
+    if (answer)
+      all.back().*said = *std::move(answer);
+    else
+      all.back().error = placed(config, *leaf.config, std::move(answer).error());
+    if (cancel.cancelled()) break;
+  }
   const auto failed = [](const Told& one) { return one.error.has_value(); };
   const auto first = std::find_if(all.begin(), all.end(), failed);
   if (first == all.end()) return all;
@@ -217,35 +231,17 @@ Result<std::vector<ResolverNeeds>> Cluster::needs(const std::shared_ptr<Session>
                                                   const CancelToken& cancel,
                                                   const NeedsRequest& request) const {
   const int64_t deadline_ns = monotonic_ns() + state_->config.timeout.count();
-  std::vector<ResolverNeeds> all;
-  for (const Leaf& leaf : state_->leaves) {
-    all.push_back({leaf.config->path, leaf.config->backend});
-    if (!leaf.backend->can_say_needs()) continue;
-    auto needs = leaf.backend->needs(session, deadline_ns, cancel, request);
-    if (needs)
-      all.back().needs = *std::move(needs);
-    else
-      all.back().error = placed(state_->config, *leaf.config, std::move(needs).error());
-    if (cancel.cancelled()) break;
-  }
-  return told_by_some(std::move(all), cancel);
+  return ask_each(
+      state_->config, state_->leaves, cancel, &Backend::can_say_needs, &ResolverNeeds::needs,
+      [&](Backend& backend) { return backend.needs(session, deadline_ns, cancel, request); });
 }
 
 Result<std::vector<ResolverPlan>> Cluster::plan(const std::shared_ptr<Session>& session,
                                                 const CancelToken& cancel, int64_t members) const {
   const int64_t deadline_ns = monotonic_ns() + state_->config.timeout.count();
-  std::vector<ResolverPlan> all;
-  for (const Leaf& leaf : state_->leaves) {
-    all.push_back({leaf.config->path, leaf.config->backend});
-    if (!leaf.backend->can_plan()) continue;
-    auto plan = leaf.backend->plan(session, deadline_ns, cancel, members);
-    if (plan)
-      all.back().plan = *std::move(plan);
-    else
-      all.back().error = placed(state_->config, *leaf.config, std::move(plan).error());
-    if (cancel.cancelled()) break;
-  }
-  return told_by_some(std::move(all), cancel);
+  return ask_each(
+      state_->config, state_->leaves, cancel, &Backend::can_plan, &ResolverPlan::plan,
+      [&](Backend& backend) { return backend.plan(session, deadline_ns, cancel, members); });
 }
 
 const Config& Cluster::config() const { return state_->config; }
