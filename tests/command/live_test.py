@@ -93,14 +93,6 @@ class Files(WatchWorld):
         for name, process in processes.items():
             self.until(lambda: self.content(name) != before.get(name) and (name in self.WITH or self.state(name)["state"] == "fresh"), process)
 
-    def content(self, name):
-        path = os.path.join(self.folder, name)
-        try:
-            with open(path, encoding="latin-1") as file:
-                return file.read()
-        except FileNotFoundError:
-            return None
-
     def test_by_choice_a_stale_file_goes_and_comes_back(self):
         self.roster("worker 0 a:1")
         processes = {name: self.watch("-o", name, "--write", name, "--on-stale", "remove") for name in ("hostfile", "json")}
@@ -225,14 +217,6 @@ class Gone(WatchWorld):
         for name, process in processes.items():
             self.until(lambda: self.content(name) and self.state(name)["state"] == "fresh", process)
             self.until(lambda: any("fresh again after" in line for line in process.talk), process)
-
-    def content(self, name):
-        path = os.path.join(self.folder, name)
-        try:
-            with open(path, encoding="latin-1") as file:
-                return file.read()
-        except FileNotFoundError:
-            return None
 
 
 class Composed(WatchWorld):

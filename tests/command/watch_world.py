@@ -44,8 +44,12 @@ class WatchWorld(World):
             time.sleep(0.01)
 
     def content(self, name):
-        path = os.path.join(self.folder, name)
-        return open(path).read() if os.path.exists(path) else None
+        """What the file has, byte by byte; None where there is none."""
+        try:
+            with open(os.path.join(self.folder, name), encoding="latin-1") as file:
+                return file.read()
+        except FileNotFoundError:
+            return None
 
     def state(self, name):
         """What FILE.state says; {} where there is none."""
