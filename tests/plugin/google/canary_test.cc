@@ -47,15 +47,6 @@ struct Way {
   std::string asked;  // in the URL of the request that is answered with the canary
 };
 
-std::string external(const std::string& source, const std::string& more = "") {
-  return R"({"type": "external_account", "audience": "//iam.googleapis.com/pool",
-    "subject_token_type": "urn:ietf:params:oauth:token-type:jwt",
-    "token_url": "https://sts.googleapis.com/v1/token", "credential_source": )" +
-         source + more + "}";
-}
-
-const std::string kImpersonation =
-    R"(, "service_account_impersonation_url": "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/g@o:generateAccessToken")";
 const std::string kUrlSource =
     R"({"url": "https://idp.example/t", "format": {"type": "json", "subject_token_field_name": "value"}})";
 const std::string kAws =

@@ -10,16 +10,6 @@ using namespace fake;
 
 namespace {
 
-std::string external(const std::string& source, const std::string& more = "") {
-  return R"({"type": "external_account", "audience": "//iam.googleapis.com/pool",
-    "subject_token_type": "urn:ietf:params:oauth:token-type:jwt",
-    "token_url": "https://sts.googleapis.com/v1/token", "credential_source": )" +
-         source + more + "}";
-}
-
-const std::string kImpersonation =
-    R"(, "service_account_impersonation_url": "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/g@o:generateAccessToken")";
-
 // STS gives "sts-token", IAM "iam-token".
 World federation(const std::string& content) {
   World world = with_file(content);

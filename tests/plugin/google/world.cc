@@ -85,6 +85,16 @@ std::string user_file(const std::string& more) {
          more + "}";
 }
 
+std::string external(const std::string& source, const std::string& more) {
+  return R"({"type": "external_account", "audience": "//iam.googleapis.com/pool",
+    "subject_token_type": "urn:ietf:params:oauth:token-type:jwt",
+    "token_url": "https://sts.googleapis.com/v1/token", "credential_source": )" +
+         source + more + "}";
+}
+
+const std::string kImpersonation =
+    R"(, "service_account_impersonation_url": "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/g@o:generateAccessToken")";
+
 World google_world() {
   World world;
   world.serve = [given = 0](const Request& request) mutable -> Response {

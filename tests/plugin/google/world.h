@@ -19,6 +19,10 @@ bool verify_jwt(const std::string& jwt, std::string& claims);
 std::string service_account_file(const std::string& more = "");
 std::string user_file(const std::string& more = "");
 
+// The file of an external account with this credential source; `more` are further members, such as kImpersonation.
+std::string external(const std::string& source, const std::string& more = "");
+extern const std::string kImpersonation;
+
 // A world whose API takes any token, and whose token endpoints give "token-1", "token-2", ... each good for an hour.
 World google_world();
 // With ADC's variable at a file of this content.

@@ -48,10 +48,18 @@ struct Scene {
     watched.stream = std::move(stream);
     watched.until_s = until_s;
   }
+  // Of streams that are not the same at each time: seconds since the watch began.
+  explicit Scene(const std::function<StreamText(const Request&, double)>& stream, double until_s)
+      : Scene([this, stream](const Request& request) { return stream(request, now_s()); },
+              until_s) {}
+  Scene(const Scene&) = delete;
+  Scene& operator=(const Scene&) = delete;
+
+  double now_s() const { return watched.now_s() - 1; }
   // From `from_s` to `to_s` lists are answered so.
   Scene& lists(double from_s, double to_s, const Response& answer) {
     world.serve = [this, from_s, to_s, answer, before = world.serve](const Request& request) {
-      const double now = watched.now_s() - 1;
+      const double now = now_s();
       return now >= from_s && now < to_s ? answer : before(request);
     };
     return *this;
@@ -202,15 +210,12 @@ TEST_CASE("empty pages without an end are told, and not asked for without one") 
 // ---- Failing --------------------------------------------------------------------------------
 
 TEST_CASE("an API server that is away for two seconds is no failure and no list") {
-  Scene* here = nullptr;
   Scene scene(
-      [&](const Request&) -> StreamText {
-        const double now = here->watched.now_s() - 1;
+      [&](const Request&, double now) -> StreamText {
         if (now < 10) return {{}, 10 - now, reset()};
         return now < 11 ? StreamText{{}, 0, refused()} : open();
       },
       13);
-  here = &scene;
   scene.run();
   CHECK(scene.count("failure") == 0);
   CHECK(scene.count("list") == 1);
@@ -219,15 +224,12 @@ TEST_CASE("an API server that is away for two seconds is no failure and no list"
 TEST_CASE(
     "refused connections are told within five seconds, and one list follows when the server is "
     "back") {
-  Scene* here = nullptr;
   Scene scene(
-      [&](const Request&) -> StreamText {
-        const double now = here->watched.now_s() - 1;
+      [&](const Request&, double now) -> StreamText {
         if (now < 10) return {{}, 10 - now, reset()};
         return now < 40 ? StreamText{{}, 0, refused()} : open();
       },
       100);
-  here = &scene;
   scene.lists(10, 40, refused()).run();
   CHECK(scene.first("failure", "connection refused") < 15);
   CHECK(scene.first("progress", "connection refused") < 11.1);
@@ -238,16 +240,13 @@ TEST_CASE(
 }
 
 TEST_CASE("a server that becomes a blackhole when its streams break is told within 15 s") {
-  Scene* here = nullptr;
   Scene scene(
-      [&](const Request&) {
-        const double now = here->watched.now_s() - 1;
+      [&](const Request&, double now) {
         return now < 10     ? StreamText{{}, 10 - now, reset()}
                : now < 10.5 ? StreamText{{}, 0, reset()}
                             : open();
       },
       100);
-  here = &scene;
   scene.lists(5, 100, blackhole()).run();
   CHECK(scene.first("failure") < 25);
 }
@@ -313,21 +312,18 @@ PodText job_pod() {
 }  // namespace
 
 TEST_CASE("an object that is not there is told, and its creation is an event") {
-  Scene* here = nullptr;
   Scene scene(
-      [&](const Request& request) -> StreamText {
+      [&](const Request& request, double now) -> StreamText {
         if (request.url.find("fieldSelector=metadata.name%3Dtrain") == std::string::npos)
           return open();
-        const double now = here->watched.now_s() - 1;
         return {{{100 - now, R"({"type":"ADDED","object":)" + job_json(7) + "}\n"}}};
       },
       110);
-  here = &scene;
   const auto there = lab({{"job-name=train", {job_pod()}}},
                          {{"/apis/batch/v1/namespaces/default/jobs/train", job_json(7)}});
   const auto gone = lab({{"job-name=train", {job_pod()}}});
   scene.world.serve = [&](const Request& request) {
-    return here->watched.now_s() - 1 < 99.9 ? gone.serve(request) : there.serve(request);
+    return scene.now_s() < 99.9 ? gone.serve(request) : there.serve(request);
   };
   scene.run(R"({"job": "train", "watch_silence": 300})");
   CHECK(scene.first("failure", "there is no Job") < 0.1);
@@ -338,14 +334,11 @@ TEST_CASE("an object that is not there is told, and its creation is an event") {
 }
 
 TEST_CASE("no pod of a selector is told, and the first one is an event") {
-  Scene* here = nullptr;
   Scene scene(
-      [&](const Request&) -> StreamText {
-        const double now = here->watched.now_s() - 1;
+      [&](const Request&, double now) -> StreamText {
         return {{{50 - now, event("ADDED", "w-9", 884300)}}};
       },
       60);
-  here = &scene;
   scene.world = lab({});
   scene.run();
   CHECK(scene.first("failure", "no pod") < 0.1);
@@ -365,23 +358,20 @@ TEST_CASE("what is not there is told again after five minutes") {
 }
 
 TEST_CASE("an object that is deleted is told, and the next of its name is an event") {
-  Scene* here = nullptr;
   Scene scene(
-      [&](const Request& request) -> StreamText {
+      [&](const Request& request, double now) -> StreamText {
         if (request.url.find("fieldSelector=metadata.name%3Dtrain") == std::string::npos)
           return open();
-        const double now = here->watched.now_s() - 1;
         const std::string line = R"("object":)" + job_json(now < 20 ? 8 : 9) + "}\n";
         if (now < 20) return {{{20 - now, R"({"type":"DELETED",)" + line}}};
         return {{{40 - now, R"({"type":"ADDED",)" + line}}};
       },
       60);
-  here = &scene;
   const auto there = lab({{"job-name=train", {job_pod()}}},
                          {{"/apis/batch/v1/namespaces/default/jobs/train", job_json(7)}});
   const auto gone = lab({{"job-name=train", {job_pod()}}});
   scene.world.serve = [&](const Request& request) {
-    const double now = here->watched.now_s() - 1;
+    const double now = scene.now_s();
     return now > 19.9 && now < 39.9 ? gone.serve(request) : there.serve(request);
   };
   scene.run(R"({"job": "train"})");
