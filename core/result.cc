@@ -1,6 +1,8 @@
 #include "core/result.h"
 
+#include <new>
 #include <system_error>
+#include <utility>
 
 namespace muster {
 
@@ -25,6 +27,19 @@ const char* code_name(Code code) {
     case Code::kUnauthenticated: return "UNAUTHENTICATED";
   }
   return "UNKNOWN";
+}
+
+Error no_memory(std::string message) {
+  return {Code::kResourceExhausted,
+          std::move(message),
+          {{"hint",
+            "raise the limit of processes (ulimit -u), of memory (ulimit -d, ulimit -v), or "
+            "those of the container (pids.max, memory.max)"}}};
+}
+
+Error exception_error(const std::exception& exception, const std::string& what) {
+  if (dynamic_cast<const std::bad_alloc*>(&exception) != nullptr) return no_memory();
+  return {Code::kInternal, what + ": " + exception.what(), {}};
 }
 
 std::string system_text(int number) { return std::generic_category().message(number); }

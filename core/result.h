@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <string>
 #include <utility>
 #include <variant>
@@ -55,6 +56,11 @@ struct Error {
     return std::move(*this);
   }
 };
+
+// Memory or a thread that the system does not give: RESOURCE_EXHAUSTED, with what to do about it.
+Error no_memory(std::string message = "out of memory");
+// What an exception of the standard library or of a library of ours is: no_memory(), or else INTERNAL, "WHAT: its own words".
+Error exception_error(const std::exception& exception, const std::string& what);
 
 // A value, or the error why there is none. Asking for the one that is not there is a bug of ours.
 template <typename T>

@@ -31,11 +31,7 @@ class FaultsOnly {
 };
 
 Error no_thread(const std::string& name, const char* why) {
-  return Error{Code::kResourceExhausted,
-               fmt::format("the system gives no thread for '{}': {}", name, why),
-               {{"hint",
-                 "raise the limit of processes (ulimit -u), of memory (ulimit -d, ulimit -v), or "
-                 "those of the container (pids.max, memory.max)"}}};
+  return no_memory(fmt::format("the system gives no thread for '{}': {}", name, why));
 }
 
 }  // namespace

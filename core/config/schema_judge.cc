@@ -10,6 +10,7 @@
 #define RAPIDJSON_NAMESPACE_END \
   }                             \
   }
+#include <new>
 #include <stdexcept>
 #include <valijson/adapters/rapidjson_adapter.hpp>
 // In this order.
@@ -59,6 +60,8 @@ Result<Verdict> judge(std::string_view schema_json, std::string_view json) {
       verdict.findings.push_back(std::move(finding));
     }
     return verdict;
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& error) {
     return bad_schema(error.what());
   }

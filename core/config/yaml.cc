@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <new>
 #include <sstream>
 #include <unordered_map>
 #include <utility>
@@ -415,6 +416,8 @@ void read_yaml(size_t begin, size_t end, const EnvironmentLookup& environment, P
       fail(error.mark.is_null() ? begin : begin + static_cast<size_t>(std::max(error.mark.pos, 0)),
            in_our_words(error.msg));
     }
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& error) {
     fail(begin, fmt::format("not YAML: {}", printable(error.what())));
   }

@@ -137,11 +137,8 @@ template <typename Body>
 int32_t guarded(muster_error** error, Body body) noexcept {
   try {
     return body();
-  } catch (const std::bad_alloc&) {
-    return fail(Error{Code::kResourceExhausted, "out of memory", {}}, error);
   } catch (const std::exception& exception) {
-    return fail(Error{Code::kInternal, std::string("muster: unexpected: ") + exception.what(), {}},
-                error);
+    return fail(exception_error(exception, "muster: unexpected"), error);
   }
 }
 

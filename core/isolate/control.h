@@ -13,6 +13,9 @@ inline constexpr int kControl = 4;  // the program's own
 // The exit status of a process with a plugin in it whose descriptors the plugin has closed: it cannot say so any more.
 inline constexpr int kClosed = 117;
 
+// The exit status of one that the system gives no memory or no thread.
+inline constexpr int kOutOfMemory = 118;
+
 // libmuster writes this byte: end the backend now. The end of the stream: the launcher is gone.
 inline constexpr char kEndNow = 'T';
 // And these, so that the program knows when the backend should be idle, which it is not before the first of them.

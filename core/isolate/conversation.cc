@@ -358,14 +358,18 @@ void Conversation::trace(bool ours, const Frame& frame) {
 
 // ---- The end -------------------------------------------------------------------------------------
 
+std::string Conversation::wrote_last() const {
+  const std::string wrote = clean_text(trim(last_lines_), true);
+  return wrote.empty() ? "" : fmt::format("; the last that it wrote: {}", wrote);
+}
+
 Error Conversation::fail(Code code, const char* duty, const std::string& what) {
   if (failure_) return *failure_;
   read_output();
   std::string words =
       fmt::format("plugin '{}' ({}) misbehaved: {}", speaker_.name, speaker_.path, what);
   if (*duty != '\0') words += fmt::format(" ({})", duty);
-  const std::string wrote = clean_text(trim(last_lines_), true);
-  if (!wrote.empty()) words += fmt::format("; the last that it wrote: {}", wrote);
+  words += wrote_last();
   failure_ = Error{code, std::move(words), {}};
   if (*duty != '\0') failure_->details.push_back({"duty", duty});
   process_->end_now();
@@ -394,7 +398,17 @@ Error Conversation::fail_by_end() {
   if (speaker_.memory != 0 && peak >= speaker_.memory - speaker_.memory / 8)
     what += fmt::format("; it had used {} MiB of the {} MiB that it may have", peak >> 20,
                         speaker_.memory >> 20);
+  else if (is_out_of_memory(*ended))
+    return fail_by_memory(what);
   return fail(Code::kUnavailable, "MP-26", what);
+}
+
+Error Conversation::fail_by_memory(const std::string& what) {
+  read_output();
+  failure_ = no_memory(
+      fmt::format("plugin '{}' ({}): {}{}", speaker_.name, speaker_.path, what, wrote_last()));
+  process_->end_now();
+  return *failure_;
 }
 
 }  // namespace muster

@@ -90,6 +90,8 @@ class Conversation {
   // Ends the process and says why the conversation is over.
   Error fail(Code code, const char* duty, const std::string& what);
   Error fail_by_end();
+  std::string wrote_last() const;                 // "; the last that it wrote: ..."
+  Error fail_by_memory(const std::string& what);  // of the machine: nobody misbehaved
   // The call has failed by what was pushed: it should end soon.
   void refuse();
   Error breach(const std::string& what);

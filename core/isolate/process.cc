@@ -134,6 +134,11 @@ void BackendProcess::end_now() {
   pid_ = -1;
 }
 
+bool is_out_of_memory(const isolate::Ended& ended) {
+  return ended.kind == isolate::Ended::kWait && WIFEXITED(ended.value) &&
+         WEXITSTATUS(ended.value) == isolate::kOutOfMemory;
+}
+
 std::string words_of(const isolate::Ended& ended) {
   using isolate::Ended;
   if (ended.kind == Ended::kExecFailed)
@@ -145,6 +150,7 @@ std::string words_of(const isolate::Ended& ended) {
                        static_cast<double>(ended.idle_ns) / 1e9);
   if (WIFEXITED(ended.value) && WEXITSTATUS(ended.value) == isolate::kClosed)
     return "its process closed the frames";
+  if (is_out_of_memory(ended)) return "its process had no memory";
   if (!WIFSIGNALED(ended.value))
     return fmt::format("its process ended with exit status {}", WEXITSTATUS(ended.value));
   const int number = WTERMSIG(ended.value);

@@ -62,6 +62,9 @@ class BackendProcess {
   std::optional<isolate::Ended> ended_;
 };
 
+// Whether the system gave the process no memory, or no thread.
+bool is_out_of_memory(const isolate::Ended& ended);
+
 // "its process was ended by signal 11 (Segmentation fault)", "its process ended with exit status 3", and the like.
 std::string words_of(const isolate::Ended& ended);
 

@@ -335,9 +335,8 @@ BackendOutcome PluginBackend::run(const std::shared_ptr<SinkCall>& call, PluginF
   const int64_t deadline_ns = call->deadline_ns();
   const auto running = std::make_shared<Running>(
       Running{instance_, turns_, call, std::move(function),
-              error(Code::kResourceExhausted, "",
-                    fmt::format("out of memory while plugin '{}' ({}) was asked", instance_->name(),
-                                instance_->path())),
+              no_memory(fmt::format("out of memory while plugin '{}' ({}) was asked",
+                                    instance_->name(), instance_->path())),
               std::nullopt});
   if (Status turn = take_turn(call, deadline_ns, cancel); !turn)
     return {std::move(turn).error(), {}};

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <exception>
+#include <new>
 #include <string_view>
 #include <utility>
 
@@ -26,7 +27,7 @@ std::string_view as_it_is(const char* text, uint64_t size) {
 
 }  // namespace
 
-// Each function: the thread, the texts, the staging. What goes wrong on the way, memory too, is a refusal.
+// Each function: the thread, the texts, the staging. What goes wrong on the way is a refusal.
 struct SinkCall::Functions {
   static SinkCall& of(const muster_call_v1* call) { return static_cast<SinkCall&>(Call::of(call)); }
 
@@ -40,6 +41,9 @@ struct SinkCall::Functions {
     }
     try {
       return sink.answer(body(sink.staging_));
+    } catch (const std::bad_alloc&) {  // no fault of the plugin
+      sink.out_of_memory_ = true;
+      return MUSTER_E_RESOURCE_EXHAUSTED;
     } catch (const std::exception& exception) {
       return sink.refuse({"MP-9", fmt::format("a push cannot be kept: {}", exception.what())});
     }
@@ -333,6 +337,7 @@ int32_t SinkCall::commit() {
     const std::lock_guard lock(refusal_mutex_);
     if (refusal_) return MUSTER_E_INVALID_ARGUMENT;
   }
+  if (out_of_memory_) return MUSTER_E_RESOURCE_EXHAUSTED;
   Result<BackendAnswer> answer = take();
   if (!answer) {
     refused_commit_ = std::move(answer).error();
@@ -348,6 +353,10 @@ Result<BackendAnswer> SinkCall::finish(int32_t code, Error error) {
     if (refusal_) return misbehaved(refusal_->duty, refusal_->what);
   }
   if (refused_commit_) return *refused_commit_;
+  if (out_of_memory_)
+    return no_memory(fmt::format("out of memory for what plugin '{}' ({}) told", backend(), path()))
+        .with("plugin", backend())
+        .with("path", path());
   const Secrets& secrets = session().secrets();
   error.message = secrets.redact(error.message);
   for (Detail& detail : error.details) detail.value = secrets.redact(detail.value);

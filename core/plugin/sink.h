@@ -79,6 +79,7 @@ class SinkCall : public Call {
   Staging staging_;
   std::mutex refusal_mutex_;  // a push from a wrong thread is refused too
   std::optional<Refusal> refusal_;
+  bool out_of_memory_ = false;  // a push could not be kept for that
   uint64_t known_secrets_ = 0;  // of Secrets::additions, when the answer before was begun
   uint64_t begun_secrets_ = 0;  // the same of this answer
   std::function<void(BackendAnswer)> committed_;

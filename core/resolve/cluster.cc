@@ -113,11 +113,8 @@ class Resolving {
     try {
       return leaves_[leaf].backend->resolve(session_, calls_[leaf].deadline_ns,
                                             calls_[leaf].cancel);
-    } catch (const std::bad_alloc&) {
-      return {Error{Code::kResourceExhausted, "out of memory", {}}, {}};
     } catch (const std::exception& exception) {
-      return {Error{Code::kInternal, std::string("muster: unexpected: ") + exception.what(), {}},
-              {}};
+      return {exception_error(exception, "muster: unexpected"), {}};
     }
   }
 

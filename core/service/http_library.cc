@@ -70,9 +70,9 @@ Result<const muster_transport_v1*> HttpLibrary::transport(const Session& session
     if (!adopted) return std::move(adopted).error();
     return &table_;
   } catch (const std::exception& exception) {
-    return Error{
-        Code::kInternal, fmt::format("'{}' cannot be loaded: {}", *file, exception.what()), {}}
-        .with("hint", kHint);
+    Error error = exception_error(exception, fmt::format("'{}' cannot be loaded", *file));
+    if (error.code == Code::kInternal) error.details.push_back({"hint", kHint});
+    return error;
   }
 }
 

@@ -128,7 +128,7 @@ class HttpStreams::Stream {
     try {
       sent.emplace(send_request(call_, &table_, owned_.request()));
     } catch (const std::exception& exception) {
-      sent.emplace(Error{Code::kInternal, std::string("the core failed: ") + exception.what(), {}});
+      sent.emplace(exception_error(exception, "the core failed"));
     }
     const std::lock_guard lock(shared_.mutex);
     sent_ = std::move(sent);

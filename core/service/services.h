@@ -29,17 +29,16 @@ const Options* options_of(const muster_host_v1* host);
 // Fills `error` (may be null) and returns the code as the ABI has it.
 int32_t fail(muster_error* error, Error reason);
 
-// Runs the body of an ABI function: an exception (a library's, or no memory) becomes kInternal, and never crosses.
+// Runs the body of an ABI function: an exception becomes an error, and never crosses.
 template <typename Body>
 int32_t guarded(muster_error* error, Body&& body) noexcept {
   try {
     return body();
   } catch (const std::exception& exception) {
     try {
-      return fail(error,
-                  {Code::kInternal, std::string("the core failed: ") + exception.what(), {}});
+      return fail(error, exception_error(exception, "the core failed"));
     } catch (...) {
-      return MUSTER_E_INTERNAL;
+      return MUSTER_E_RESOURCE_EXHAUSTED;
     }
   } catch (...) {
     return MUSTER_E_INTERNAL;

@@ -2,6 +2,7 @@
 #include "core/service/yaml_tree.h"
 
 #include <istream>
+#include <new>
 #include <optional>
 #include <set>
 #include <streambuf>
@@ -156,6 +157,8 @@ Result<YamlNode> parse_yaml_tree(std::string_view text, const std::string& name)
     at.line = exception.mark.is_null() ? 1 : exception.mark.line + 1;
     at.column = exception.mark.is_null() ? 1 : exception.mark.column + 1;
     return yaml_error(name, at, printable(exception.msg));
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& exception) {
     return yaml_error(name, {}, exception.what());
   }

@@ -1,9 +1,12 @@
 // muster: the command. Written on <muster/muster.h> alone.
 #include <malloc.h>
+#include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
 #include <exception>
+#include <new>
 #include <sstream>
+#include <string>
 
 #include "tools/muster/completion.h"
 #include "tools/muster/options.h"
@@ -13,6 +16,7 @@
 
 namespace {
 
+using muster_command::kExitUnavailable;
 using muster_command::Options;
 
 constexpr const char* kStatuses =
@@ -272,6 +276,17 @@ int run(int argc, char** argv) {
   return status;
 }
 
+// Its threads have the same limit. With less than this their stacks overflow, which nothing can tell any more.
+constexpr rlim_t kLeastStack = 256 << 10;
+
+bool has_stack() {
+  rlimit stack;
+  if (::getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= kLeastStack) return true;
+  muster_command::say("the limit of the stack is " + std::to_string(stack.rlim_cur >> 10) +
+                      " KiB, and muster needs 256 KiB: raise it (ulimit -s)");
+  return false;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -281,8 +296,12 @@ int main(int argc, char** argv) {
   mallopt(M_TRIM_THRESHOLD, 256 << 20);
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   muster_command::occupy_standard_streams();
+  if (!has_stack()) return kExitUnavailable;
   try {
     return run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    muster_command::say("out of memory");
+    return kExitUnavailable;
   } catch (const std::exception& exception) {
     muster_command::say(std::string("unexpected: ") + exception.what());
     return 1;

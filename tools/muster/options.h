@@ -44,6 +44,7 @@ struct Options {
 
 // Exit statuses of our own; those of errors are muster_error_exit_status's.
 constexpr int kExitUsage = 2;
+constexpr int kExitUnavailable = 14;  // no memory
 constexpr int kExitIncomplete = 10;
 constexpr int kExitNotWritten = 17;  // there is an answer, and where it should go takes it not
 

@@ -17,13 +17,12 @@ constexpr int32_t kCancelled = 1;
 constexpr int32_t kDeadlineExceeded = 4;
 constexpr int kStatusNotFound = 11;
 constexpr int kStatusNotPermitted = 13;
-constexpr int kStatusUnavailable = 14;
 constexpr int kStatusDeadline = 15;
 
 // What another time may answer. Anything else, a wrong config above all, stays as it is.
 bool may_pass(int status) {
-  return status == kStatusNotFound || status == kStatusNotPermitted ||
-         status == kStatusUnavailable || status == kStatusDeadline;
+  return status == kStatusNotFound || status == kStatusNotPermitted || status == kExitUnavailable ||
+         status == kStatusDeadline;
 }
 
 // The formats that say what an answer is worth. Those in which no incomplete answer is refused need nothing beside them.

@@ -21,9 +21,9 @@ constexpr size_t kRead = 256 << 10;
 
 }  // namespace
 
-void give_up(const std::string& why) {
+void give_up(const std::string& why, int status) {
   std::fprintf(stderr, "muster-isolate: %s\n", why.c_str());
-  ::_exit(1);
+  ::_exit(status);
 }
 
 void Link::write(const Frame& frame, bool now) {

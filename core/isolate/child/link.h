@@ -71,7 +71,7 @@ class Link {
   uint64_t last_id_ = 0;
 };
 
-// The frames cannot be used any more: says why on standard error, and ends the process.
-[[noreturn]] void give_up(const std::string& why);
+// The frames cannot be used any more: says why on standard error, and ends the process with this status.
+[[noreturn]] void give_up(const std::string& why, int status = 1);
 
 }  // namespace muster::isolate

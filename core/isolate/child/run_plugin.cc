@@ -5,8 +5,11 @@
 
 #include <condition_variable>
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <thread>
 
@@ -196,9 +199,25 @@ void Plugin::end_interrupts() {
   changed_.wait(lock, [&] { return interrupting_ == 0; });
 }
 
+// An exception that nothing catches, of whichever thread. Where memory ends it is nobody's fault, and the status says so.
+[[noreturn]] void end_by_exception() {
+  try {
+    if (const std::exception_ptr thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    give_up("out of memory", kOutOfMemory);
+  } catch (const std::exception& exception) {
+    std::fprintf(stderr, "muster-isolate: an exception that nothing catches: %s\n",
+                 exception.what());
+  } catch (...) {
+    std::fprintf(stderr, "muster-isolate: an exception that nothing catches\n");
+  }
+  std::abort();
+}
+
 }  // namespace
 
 int run_plugin(const std::string& file, const std::string& identity) {
+  std::set_terminate(end_by_exception);
   Link link(kFrames);
   Result<FoundPlugin> found = inspect_file(file, "", "");
   if (!found) give_up(found.error().message);
@@ -207,7 +226,7 @@ int run_plugin(const std::string& file, const std::string& identity) {
   Plugin plugin(link, *found);
   Result<std::thread> reader =
       start_thread("frames", [&] { link.read([&] { plugin.interrupt(); }); });
-  if (!reader) give_up(reader.error().message);
+  if (!reader) give_up(reader.error().message, kOutOfMemory);
 
   Frame hello;
   hello.mutable_hello()->set_major(kFramesMajor);

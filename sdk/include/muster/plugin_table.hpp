@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <new>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -132,6 +133,9 @@ struct Functions {
   static int32_t guarded(const Host& host, muster_error* error, const Body& body) noexcept {
     try {
       return body();
+    } catch (const std::bad_alloc&) {
+      return host.get()->set_error(error, MUSTER_E_RESOURCE_EXHAUSTED, "out of memory",
+                                   MUSTER_NUL_TERMINATED);
     } catch (const std::exception& exception) {
       return told(host, error, exception.what());
     } catch (...) {
