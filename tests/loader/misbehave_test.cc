@@ -118,3 +118,9 @@ TEST_CASE(
   CHECK(error.code == Code::kNotFound);
   CHECK(has(error.message, "/nowhere/at/all"));
 }
+
+TEST_CASE("a C++ backend whose memory ends fails with RESOURCE_EXHAUSTED") {
+  const Error error = World("tolerates", "tolerates").error(R"({"no_memory": true})");
+  CHECK(error.code == Code::kResourceExhausted);
+  CHECK(error.message == "out of memory");
+}
