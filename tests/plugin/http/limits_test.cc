@@ -2,6 +2,9 @@
 #include <doctest/doctest.h>
 #include <zlib.h>
 
+#include <fstream>
+#include <string>
+
 #include "client.h"
 #include "server.h"
 
@@ -30,6 +33,26 @@ Server::Behaviour once(std::string response) {
     peer.write(response);
   };
 }
+
+#ifndef SANITIZED
+// A line of /proc/self/status, in bytes.
+uint64_t of_status(const std::string &key) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.rfind(key + ":", 0) == 0) return std::stoull(line.substr(key.size() + 1)) * 1024;
+  FAIL("there is no " << key);
+  return 0;
+}
+
+// The most memory that this process had at a time, since the last peak_memory_anew().
+uint64_t peak_memory() { return of_status("VmHWM"); }
+
+// What it has now; from here on the most is measured.
+uint64_t peak_memory_anew() {
+  std::ofstream("/proc/self/clear_refs") << "5" << std::flush;
+  return of_status("VmRSS");
+}
+#endif
 
 Ask limited(const Server &server, uint64_t limit) {
   Ask wanted;
@@ -98,6 +121,41 @@ TEST_CASE("a body of exactly the limit passes, one byte more does not") {
     CHECK(ask(limited(*server, 99'999)).code == MUSTER_E_RESOURCE_EXHAUSTED);
   }
 }
+
+#ifndef SANITIZED
+TEST_CASE("a body without an end takes the memory of its limit, and not a multiple of it") {
+  constexpr uint64_t kLimit = uint64_t{192} << 20;
+  std::string zeros;
+  zeros.resize(size_t{1} << 20);
+  const std::string packed = gzip(zeros);
+  const auto endless = [](const std::string &headers, const std::string &piece) {
+    return [=](Peer &peer) {
+      peer.request();
+      peer.write("HTTP/1.1 200 OK\r\n" + headers + "\r\n");
+      while (peer.write(piece)) {
+      }
+    };
+  };
+  Server plain(endless("", zeros));
+  Server chunked(endless("Transfer-Encoding: chunked\r\n", "100000\r\n" + zeros + "\r\n"));
+  Server bomb(endless("Content-Encoding: gzip\r\n", packed));  // its members are one text
+  Server lying(endless("Content-Length: " + std::to_string(kLimit) + "\r\n", zeros.substr(0, 9)));
+  for (const Server *server : {&plain, &chunked, &bomb, &lying}) {
+    CAPTURE(server->port());
+    Ask wanted = limited(*server, kLimit);
+    wanted.timeout = server == &lying ? std::chrono::milliseconds(300) : std::chrono::seconds(30);
+    const uint64_t before = peak_memory_anew();
+    const Answer answer = ask(wanted);
+    const uint64_t peak = peak_memory();
+    CHECK(answer.code ==
+          (server == &lying ? MUSTER_E_DEADLINE_EXCEEDED : MUSTER_E_RESOURCE_EXHAUSTED));
+    // What is between the limit and this are the allocator's and the kernel's roundings.
+    CHECK(peak - before < kLimit + kLimit / 8);
+    // And it was the body that took it: the measuring sees what it is for.
+    if (server != &lying) CHECK(peak - before > kLimit / 2);
+  }
+}
+#endif
 
 TEST_CASE("a length beyond the limit fails before the body is waited for") {
   Server server([](Peer &peer) {
