@@ -12,6 +12,15 @@ sdk::Failure list_not_understood(const std::string& why) {
   return {MUSTER_E_DATA_LOSS, "the answer of the API server cannot be understood: " + why, {}};
 }
 
+sdk::Failure list_not_held() {
+  return {MUSTER_E_RESOURCE_EXHAUSTED,
+          fmt::format("more than {} bytes of the API server's list cannot be read before what "
+                      "follows them",
+                      kHeldMaximum),
+          {{"hint", "fewer pods in a page, by the option 'page_size', make it shorter; a single "
+                    "pod has never so much"}}};
+}
+
 sdk::Result<std::string> PodListReader::read(std::string_view body, const Wanted& wanted,
                                              PodList& list) {
   std::string kind, odd, next;

@@ -14,6 +14,11 @@ namespace muster::kubernetes {
 // DATA_LOSS with why a page of pods, in either format, is none.
 sdk::Failure list_not_understood(const std::string& why);
 
+// Of a page that comes in no parts that can be read by themselves so much is held: a pod has some 10 KB, and 3 MiB at most.
+constexpr size_t kHeldMaximum = size_t{64} << 20;
+// RESOURCE_EXHAUSTED: it would be more.
+sdk::Failure list_not_held();
+
 // Reads pages; keeps its buffers from one to the next. Not thread-safe.
 class PodListReader {
  public:

@@ -1,5 +1,5 @@
 // Where a pod ends is guessed by its look; a wrong guess is no list (its brackets do not match), and then that part is read with
-// those that follow it, at last with all of the page. So the guess decides when something is read, never what.
+// those that follow it, at last with all of the page, as long as that is not too much to hold. So the guess decides when something is read, never what.
 #include "plugins/kubernetes/pod_list_parts.h"
 
 #include <algorithm>
@@ -137,6 +137,10 @@ sdk::Result<std::string> PartReader::read_next(PagePart& part) {
     waiting_.clear();
     enough_ = 0;
     return std::string();
+  }
+  if (text->size() > kHeldMaximum) {
+    forget();
+    return list_not_held();
   }
   text->resize(text->size() - kEnd.size());
   if (text != &waiting_) waiting_.swap(*text);

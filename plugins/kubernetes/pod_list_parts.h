@@ -30,6 +30,8 @@ class PageCutter {
   void begin();
   // The next bytes. Whether they made a part whole, which `part` is then; what was in it before is forgotten, but its memory is used again.
   bool take(std::string_view bytes, PagePart& part);
+  // How many bytes are in no part yet.
+  size_t held() const { return text_.size(); }
   // After the last byte: the rest of the page.
   void finish(PagePart& part);
   // The continue token, as soon as the page's head is there and says one; else "".
@@ -56,7 +58,7 @@ class PartReader {
       : json_(json), wanted_(wanted), list_(list) {}
 
   // Of the last part: the page's continue token, "" on the last page. DATA_LOSS when it was no whole PodList.
-  // Of another: "". Where it cannot be read it waits for those that follow.
+  // Of another: "". Where it cannot be read it waits for those that follow; RESOURCE_EXHAUSTED when too much does.
   sdk::Result<std::string> read(PagePart& part);
   // Takes the pods of a page that did not end out of the list again.
   void forget();

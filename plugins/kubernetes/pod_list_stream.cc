@@ -39,7 +39,10 @@ sdk::Status PodListStream::find_form() {
 }
 
 sdk::Status PodListStream::take_json(std::string_view bytes) {
-  if (!cutter_.take(bytes, part_)) return {};
+  if (!cutter_.take(bytes, part_)) {
+    if (cutter_.held() > kHeldMaximum) return list_not_held();
+    return {};
+  }
   auto read = queue_.give(part_);
   if (!read) return std::move(read).failure();
   return {};
@@ -53,6 +56,7 @@ sdk::Status PodListStream::take_protobuf(std::string_view bytes) {
     text_.erase(0, *taken);
     if (text_.empty()) break;
     if (bytes.empty()) return {};
+    if (protobuf_.needed() > kHeldMaximum) return list_not_held();
     const size_t more = std::min(bytes.size(), protobuf_.needed() - text_.size());
     text_.append(bytes.substr(0, more));
     bytes.remove_prefix(more);

@@ -336,6 +336,37 @@ TEST_CASE("the metadata may stand behind the items, and the items in something e
   CHECK_FALSE(stream(R"({"kind":"NodeList","items":[)" + items + "]}", 50, 200).good);
 }
 
+TEST_CASE("what cannot be read in parts is held up to a limit, and not as long as it comes") {
+  constexpr size_t kMiB = size_t{1} << 20;
+  const std::string head = R"({"kind":"PodList","metadata":{},"items":[)";
+  const std::string piece = std::string(kMiB, 'x');
+  std::string broken;  // what looks like ends of pods and is not
+  while (broken.size() < kMiB) broken += R"(},{"metadata":{"name":"x"}},{"metadata":5)";
+  // A list, and in it one pod of 500 MB that comes.
+  const std::string pod = std::string("k8s\0", 4) + "\x12\xff\xff\xff\xff\x01\x12\x80\xca\xb5\xee\x01";
+  for (const auto& [begin, goes_on] : std::vector<std::pair<std::string, std::string>>{
+           {head + R"({"metadata":{"name":")", piece},
+           {R"({"kind":"PodList", "items": [{"metadata":{"name":")", piece},
+           {head + R"({"x":[)", broken},
+           {pod, piece}}) {
+    CAPTURE(begin);
+    PodListReader reader;
+    PodList list;
+    PodListStream stream(reader, kWanted, list);
+    size_t taken = begin.size();
+    muster::sdk::Status status = stream.take(begin);
+    while (status && taken < 300 * kMiB) {
+      status = stream.take(goes_on);
+      taken += goes_on.size();
+    }
+    REQUIRE_FALSE(bool(status));
+    CHECK(taken < 100 * kMiB);
+    CHECK(status.failure().code == MUSTER_E_RESOURCE_EXHAUSTED);
+    CHECK_MESSAGE(status.failure().message.find("67108864 bytes") != std::string::npos,
+                  status.failure().message);
+  }
+}
+
 TEST_CASE("protobuf that is cut off anywhere is no list") {
   const std::string body = envelope(protobuf_list());
   const size_t tail = 4;  // two empty texts of the envelope, which say nothing
