@@ -63,11 +63,12 @@ bool is_ipv4(std::string_view text) {
   return dots == 3 && number >= 0;
 }
 
+// One that a host can have: not "any", 0.0.0.0 or ::.
 bool is_ip(std::string_view view) {
-  if (is_ipv4(view)) return true;
+  if (is_ipv4(view)) return view != "0.0.0.0";
   const std::string text(view);
   in6_addr address;
-  return inet_pton(AF_INET6, text.c_str(), &address) == 1;
+  return inet_pton(AF_INET6, text.c_str(), &address) == 1 && !IN6_IS_ADDR_UNSPECIFIED(&address);
 }
 
 std::string with_message(std::string_view reason, std::string_view message) {
@@ -253,8 +254,8 @@ std::string oddity(const Pod& pod) {
   if (pod.phase == Phase::kNone) return fmt::format("pod {} has no phase", quote(pod.name));
   for (const Text ip : {pod.ip, pod.second_ip, pod.host_ip, pod.second_host_ip})
     if (!ip.empty() && !is_ip(ip))
-      return fmt::format("pod {} has the address {}, which is no IP address", quote(pod.name),
-                         quote(ip));
+      return fmt::format("pod {} has the address {}, which is no IP address of a host",
+                         quote(pod.name), quote(ip));
   return "";
 }
 

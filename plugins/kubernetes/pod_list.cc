@@ -17,8 +17,9 @@ sdk::Failure list_not_held() {
           fmt::format("more than {} bytes of the API server's list cannot be read before what "
                       "follows them",
                       kHeldMaximum),
-          {{"hint", "fewer pods in a page, by the option 'page_size', make it shorter; a single "
-                    "pod has never so much"}}};
+          {{"hint",
+            "fewer pods in a page, by the option 'page_size', make it shorter; a single "
+            "pod has never so much"}}};
 }
 
 sdk::Result<std::string> PodListReader::read(std::string_view body, const Wanted& wanted,
@@ -30,7 +31,9 @@ sdk::Result<std::string> PodListReader::read(std::string_view body, const Wanted
     value root(walk_);
     return each_field(root, [&](const auto& key, auto& inside) -> error_code {
       if (key == "kind") return read_text(inside, kind);
-      if (key == "metadata")
+      if (key == "metadata") {
+        // A server always writes a map, and in it the token; taken for an empty one, a null would end the list early.
+        if (inside.walk().peek() != '{') odd = "its metadata is not a map";
         return each_field(inside, [&](const auto& name, auto& what) -> error_code {
           if (name == "continue") {
             // A server leaves it out at the end; taken for that, a null would end the list early.
@@ -40,6 +43,7 @@ sdk::Result<std::string> PodListReader::read(std::string_view body, const Wanted
           }
           return name == "resourceVersion" ? read_text(what, list.version) : SUCCESS;
         });
+      }
       if (key == "items") {
         has_items = true;
         return each_element(inside, [&](auto& item) -> error_code {

@@ -343,7 +343,8 @@ TEST_CASE("what cannot be read in parts is held up to a limit, and not as long a
   std::string broken;  // what looks like ends of pods and is not
   while (broken.size() < kMiB) broken += R"(},{"metadata":{"name":"x"}},{"metadata":5)";
   // A list, and in it one pod of 500 MB that comes.
-  const std::string pod = std::string("k8s\0", 4) + "\x12\xff\xff\xff\xff\x01\x12\x80\xca\xb5\xee\x01";
+  const std::string pod =
+      std::string("k8s\0", 4) + "\x12\xff\xff\xff\xff\x01\x12\x80\xca\xb5\xee\x01";
   for (const auto& [begin, goes_on] : std::vector<std::pair<std::string, std::string>>{
            {head + R"({"metadata":{"name":")", piece},
            {R"({"kind":"PodList", "items": [{"metadata":{"name":")", piece},

@@ -158,25 +158,43 @@ TEST_CASE("podIPs count whichever field comes first, and none that is no address
     Pod pod = list.pods[0];
     TextArena texts;
     (std::string(field) == "podIP" ? pod.second_ip : pod.host_ip) = texts.add("10.0.0");
-    CHECK(oddity(pod) == "pod 'w' has the address '10.0.0', which is no IP address");
+    CHECK(oddity(pod) == "pod 'w' has the address '10.0.0', which is no IP address of a host");
   }
 }
 
-TEST_CASE("an address is one that inet_pton takes") {
+TEST_CASE("an address is one that inet_pton takes, and not the one that stands for any") {
   Pod pod;
   TextArena texts;
   pod.name = texts.add("w");
   pod.phase = Phase::kRunning;
-  for (const char* ip : {"0.0.0.0", "10.0.0.1", "255.255.255.255", "1.20.100.9", "::", "fd00::1",
-                         "::ffff:10.0.0.1"}) {
+  for (const char* ip :
+       {"10.0.0.1", "255.255.255.255", "1.20.100.9", "fd00::1", "0.0.0.1", "::ffff:10.0.0.1"}) {
     pod.ip = texts.add(ip);
     CHECK_MESSAGE(oddity(pod) == "", ip);
   }
-  for (const char* ip :
-       {"10.0.0",     "10.0.0.",    ".10.0.0",    "10..0.1",      "10.0.0.1.",
-        "10.0.0.1.2", "10.0.0.256", "10.0.0.01",  "00.0.0.0",     "1000.0.0.1",
-        "10.0.0.1 ",  " 10.0.0.1",  "10.0.0.a",   "-1.0.0.0",     "10",
-        "x",          "fd00",       "fd00::1::2", "fd00::1%eth0", "4294967297.0.0.1"}) {
+  for (const char* ip : {"10.0.0",
+                         "10.0.0.",
+                         ".10.0.0",
+                         "10..0.1",
+                         "10.0.0.1.",
+                         "10.0.0.1.2",
+                         "10.0.0.256",
+                         "10.0.0.01",
+                         "00.0.0.0",
+                         "1000.0.0.1",
+                         "10.0.0.1 ",
+                         " 10.0.0.1",
+                         "10.0.0.a",
+                         "-1.0.0.0",
+                         "10",
+                         "0.0.0.0",
+                         "::",
+                         "0::0",
+                         "x",
+                         "fd00",
+                         "fd00::1::2",
+                         "fd00::1%eth0",
+                         "4294967297.0.0.1"}) {
     pod.ip = texts.add(ip);
     CHECK_MESSAGE(oddity(pod) != "", ip);
   }

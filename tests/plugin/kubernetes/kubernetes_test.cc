@@ -384,6 +384,20 @@ TEST_CASE("a continue token that is no text is not the end of the list") {
   }
 }
 
+TEST_CASE("a list whose metadata is null is not taken for one that ends") {
+  World world = lab({});
+  world.serve = [&](const Request&) {
+    Response response;
+    response.body = R"({"kind": "PodList", "metadata": null, "items": [)" +
+                    fake::pod_json({"w-0", "10.8.0.1"}) + "]}";
+    return response;
+  };
+  const auto answer = ask("kubernetes", "{}", world);
+  CHECK(answer.code == MUSTER_E_DATA_LOSS);
+  CHECK(answer.message ==
+        "the answer of the API server cannot be understood: its metadata is not a map");
+}
+
 TEST_CASE("a cancel between pages ends the call") {
   World world = lab({});
   int n = 0;
