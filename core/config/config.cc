@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/config/options.h"
 #include "core/config/problems.h"
 #include "core/config/resolver_reader.h"
 #include "core/config/tree.h"
@@ -92,9 +93,7 @@ void hide_outside_of_options(const Node& node, Problems* problems) {
   for (const Node* item : node.items) hide_outside_of_options(*item, problems);
   for (const Member& member : node.members) {
     if (member.key == "options") continue;
-    if (conf::sounds_secret(member.key) && member.value->is_scalar()) {
-      problems->hide({member.value->offset, member.value->end});
-    }
+    if (conf::sounds_secret(member.key)) conf::hide_value(*member.value, problems);
     hide_outside_of_options(*member.value, problems);
   }
 }
@@ -137,6 +136,17 @@ void read_config(const Node& root, const DescriptorLookup& descriptors, Config* 
 }
 
 }  // namespace
+
+std::string name_variables(const ResolverConfig& leaf, const std::string& option,
+                           std::string message) {
+  std::vector<VariableValue> variables;
+  for (const auto& [pointer, values] : leaf.option_variables) {
+    const bool within = pointer.compare(0, option.size(), option) == 0 &&
+                        (pointer.size() == option.size() || pointer[option.size()] == '/');
+    if (within) variables.insert(variables.end(), values.begin(), values.end());
+  }
+  return name_variables(std::move(message), variables);
+}
 
 std::string show_place(const Config& config, Mark mark, std::string_view message) {
   std::vector<conf::Hidden> hidden;

@@ -12,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/config/variable_value.h"
 #include "core/plugin/descriptor.h"
 #include "core/result.h"
 
@@ -36,6 +37,8 @@ struct ResolverConfig {
   std::vector<std::string> secrets;  // leaf: texts of the options that the schema marks writeOnly
   std::map<std::string, Mark>
       option_marks;  // leaf: JSON pointer into the options -> place in the text
+  std::map<std::string, std::vector<VariableValue>>
+      option_variables;  // leaf: JSON pointer of a value with ${VAR} in it -> what that stands for
   std::optional<std::chrono::nanoseconds> timeout;  // of this resolver; within the whole's
   // Of a chain that is watched: for so long it keeps a source that fails before it takes another one.
   std::chrono::nanoseconds fallback_after = std::chrono::seconds(60);
@@ -62,6 +65,10 @@ struct Config {
   std::vector<std::pair<size_t, size_t>>
       hidden;  // bytes begin..end of `text` that are secrets: excerpts show REDACTED
 };
+
+// The message about an option of a leaf, with ${VAR} for the values that the option or what is in it has of variables.
+std::string name_variables(const ResolverConfig& leaf, const std::string& option,
+                           std::string message);
 
 // "file:line:column: message", the line itself, and a caret: for errors found after parsing (an `option` detail of a plugin).
 std::string show_place(const Config& config, Mark mark, std::string_view message);

@@ -79,6 +79,25 @@ std::string to_text(const Document& document) {
   return {buffer.GetString(), buffer.GetSize()};
 }
 
+// What stands in a list or a map, each with its JSON pointer (RFC 6901).
+template <typename Take>
+void each_within(const Node& node, const std::string& pointer, const Take& take) {
+  for (size_t i = 0; i < node.items.size(); ++i)
+    take(*node.items[i], pointer + "/" + std::to_string(i));
+  for (const Member& member : node.members) {
+    std::string escaped;
+    for (char c : member.key) escaped += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+    take(*member.value, pointer + "/" + escaped);
+  }
+}
+
+void add_variables(const Node& node, const std::string& pointer, CheckedOptions& checked) {
+  if (!node.variables.empty()) checked.variables.emplace(pointer, node.variables);
+  each_within(node, pointer, [&](const Node& inner, const std::string& its_pointer) {
+    add_variables(inner, its_pointer, checked);
+  });
+}
+
 // Marks of the values beneath a node by JSON pointer (RFC 6901). One pass over the text finds all lines.
 class Marker {
  public:
@@ -92,14 +111,9 @@ class Marker {
   void add(const Node& node, const std::string& pointer) {
     if (marks_.size() >= kMaximumMarks) return;
     marks_.emplace(pointer, at(node.offset));
-    for (size_t i = 0; i < node.items.size() && marks_.size() < kMaximumMarks; ++i) {
-      add(*node.items[i], pointer + "/" + std::to_string(i));
-    }
-    for (const Member& member : node.members) {
-      std::string escaped;
-      for (char c : member.key) escaped += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
-      add(*member.value, pointer + "/" + escaped);
-    }
+    each_within(node, pointer, [this](const Node& inner, const std::string& its_pointer) {
+      add(inner, its_pointer);
+    });
   }
 
   Mark at(size_t offset) const {
@@ -123,18 +137,18 @@ class Walk {
   Walk(const OptionSchema& schema, Problems* problems) : schema_(schema), problems_(*problems) {}
 
   void go(const Node& node, const Schemas& schemas) {
-    if (schemas.empty()) return;
-    if (OptionSchema::is_secret(schemas)) {
+    if (!schemas.empty() && OptionSchema::is_secret(schemas)) {
       take(node);
       return;
     }
-    if (node.kind == Kind::kText && node.text.size() > kMaximumMatched &&
+    if (!schemas.empty() && node.kind == Kind::kText && node.text.size() > kMaximumMatched &&
         OptionSchema::keyword(schemas, "pattern") != nullptr) {
       problems_.add(node.offset,
                     fmt::format("this text is longer than {} bytes, and its form cannot be checked",
                                 kMaximumMatched));
     }
     if (node.kind == Kind::kList) {
+      take_arguments(node);
       const bool alike = OptionSchema::items_alike(schemas);
       Schemas of_item;
       for (size_t i = 0; i < node.items.size(); ++i) {
@@ -149,6 +163,27 @@ class Walk {
   std::vector<std::string> secrets() && { return std::move(secrets_); }
 
  private:
+  // A list may be a command: `--token X` and `--password=X` are secrets that no schema knows of.
+  void take_arguments(const Node& list) {
+    bool next = false;
+    for (const Node* item : list.items) {
+      const bool text = item->kind == Kind::kText;
+      const bool flag = text && item->text.starts_with('-');
+      const size_t equals = flag ? item->text.find('=') : std::string::npos;
+      const bool secret = flag && names_secret_argument(item->text.substr(0, equals));
+      if (next && !flag && item->is_scalar()) take(*item);
+      if (secret && equals != std::string::npos) {
+        problems_.hide({item->offset, item->end});
+        add(item->text.substr(equals + 1));
+      }
+      next = secret && equals == std::string::npos;
+    }
+  }
+
+  void add(const std::string& secret) {
+    if (!secret.empty() && known_.insert(secret).second) secrets_.push_back(secret);
+  }
+
   // A scalar that is nothing but ${NAME} shows no secret where it stands.
   void take(const Node& node) {
     if (node.is_scalar()) {
@@ -157,9 +192,7 @@ class Walk {
       const bool named = node.interpolated && written.find(":-") == std::string_view::npos &&
                          written.find('$') <= 1 && written.find('}') + 2 >= written.size();
       if (!named) problems_.hide({node.offset, node.end});
-      if (!node.text.empty() && node.kind != Kind::kNull && known_.insert(node.text).second) {
-        secrets_.push_back(node.text);
-      }
+      if (node.kind != Kind::kNull) add(node.text);
       return;
     }
     if (!node.items.empty() || !node.members.empty()) hide_value(node, &problems_);
@@ -224,6 +257,7 @@ CheckedOptions check_options(const std::string& backend, const OptionSchema& sch
     Value value = to_json(*options, document, problems);
     value.Swap(static_cast<Value&>(document));
     Marker(problems->text(), &checked.marks).add(*options, "");
+    add_variables(*options, "", checked);
   } else {
     checked.marks.emplace("", mark_at(problems->text(), place));
   }

@@ -17,6 +17,7 @@ struct CheckedOptions {
   std::string json;                   // an object, with the defaults of the schema
   std::vector<std::string> secrets;   // texts of what the schema marks writeOnly, each once
   std::map<std::string, Mark> marks;  // of values by JSON pointer; the first 4096 of large options
+  std::map<std::string, std::vector<VariableValue>> variables;  // of values with ${VAR} in them
 };
 
 // `options` may be null (none were written): then `place`, that of the backend's name, stands for theirs. What does not fit is

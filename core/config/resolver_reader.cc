@@ -157,6 +157,7 @@ void Backends::check(ResolverConfig* leaf, const Node* options, size_t place) {
   leaf->options_json = std::move(checked.json);
   leaf->secrets = std::move(checked.secrets);
   leaf->option_marks = std::move(checked.marks);
+  leaf->option_variables = std::move(checked.variables);
 }
 
 ResolverConfig read_resolver(const Node& node, std::string path, int depth, Backends* backends,

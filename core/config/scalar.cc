@@ -164,7 +164,7 @@ Interpolated interpolate(const std::string& raw, size_t offset,
       fail(at, fmt::format("environment variable '{}' is not UTF-8", name));
     } else if (value && (!value->empty() || !has_default)) {
       result.text += *value;
-      result.from_variable = true;
+      result.variables.push_back({name, *value});
     } else {
       result.text += fallback;
     }

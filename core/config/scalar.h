@@ -2,10 +2,12 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/config/config.h"
 #include "core/config/problems.h"
 #include "core/config/tree.h"
+#include "core/config/variable_value.h"
 
 namespace muster::conf {
 
@@ -15,8 +17,8 @@ void type_plain_scalar(Node* node);
 
 struct Interpolated {
   std::string text;
-  bool from_variable = false;  // some of it is the value of a variable
-  bool ok = true;              // false: the problem is told
+  std::vector<VariableValue> variables;  // of which some of it is the value
+  bool ok = true;                        // false: the problem is told
 };
 
 // Puts the values of ${VAR} and ${VAR:-default} in place (the default also when VAR is empty, as a shell does); $$ is a

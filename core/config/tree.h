@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/config/variable_value.h"
+
 namespace muster::conf {
 
 // Types of the YAML 1.2 core schema. kBroken stands for a scalar whose error is already told (an unset
@@ -23,12 +25,13 @@ struct Member {
 
 struct Node {
   Kind kind = Kind::kNull;
-  bool boolean = false;         // kBool
-  bool negative = false;        // kInteger: the value is -magnitude
-  bool too_large = false;       // kInteger: not within -2^63 .. 2^64-1; magnitude means nothing
-  bool interpolated = false;    // holds the value of an environment variable: never to be shown
-  uint64_t magnitude = 0;       // kInteger
-  double real = 0;              // kFloat; may be infinite or NaN
+  bool boolean = false;       // kBool
+  bool negative = false;      // kInteger: the value is -magnitude
+  bool too_large = false;     // kInteger: not within -2^63 .. 2^64-1; magnitude means nothing
+  bool interpolated = false;  // holds the value of an environment variable: never to be shown
+  std::vector<VariableValue> variables;  // the variables of an interpolated one
+  uint64_t magnitude = 0;                // kInteger
+  double real = 0;                       // kFloat; may be infinite or NaN
   std::string text;             // of every scalar, interpolated; of a kInteger, say, as written
   std::vector<Node*> items;     // kList
   std::vector<Member> members;  // kMap, in the order written; no key twice

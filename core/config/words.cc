@@ -119,5 +119,13 @@ bool sounds_secret(std::string_view key) {
   return false;
 }
 
+bool names_secret_argument(std::string_view flag) {
+  std::string name(flag);
+  std::replace(name.begin(), name.end(), '-', '_');
+  for (const char* place : {"file", "path", "dir"})
+    if (name.ends_with(place)) return false;
+  return sounds_secret(name);
+}
+
 }  // namespace conf
 }  // namespace muster

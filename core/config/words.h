@@ -25,4 +25,7 @@ std::string either(const std::vector<std::string>& words);
 // Whether a key's name says that its value is a secret: for lines that are shown before any schema is known.
 bool sounds_secret(std::string_view key);
 
+// Whether what follows this flag of a command is a secret: --password, --client-secret; not --token-file.
+bool names_secret_argument(std::string_view flag);
+
 }  // namespace muster::conf

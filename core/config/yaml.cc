@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "core/config/mask.h"
+#include "core/config/options.h"
 #include "core/config/scalar.h"
 #include "core/config/utf8.h"
 #include "core/config/words.h"
@@ -101,7 +102,8 @@ class Builder : public YAML::EventHandler {
     find_end(node, content, first, raw);
     Interpolated result = interpolate(raw, content, environment_, &problems_);
     node->text = std::move(result.text);
-    node->interpolated = result.from_variable;
+    node->interpolated = !result.variables.empty();
+    node->variables = std::move(result.variables);
     if (!result.ok) {
       node->kind = Kind::kBroken;
     } else {
@@ -255,9 +257,22 @@ class Builder : public YAML::EventHandler {
     return !stack_.empty() && stack_.back().node->kind == Kind::kMap && !stack_.back().has_key;
   }
 
-  void take_bad_key() {
+  void take_bad_key(const std::string& key = {}) {
     stack_.back().has_key = true;
     stack_.back().bad_key = true;
+    stack_.back().pending.key = key;
+  }
+
+  // The value of a key that is not taken is read by nobody who would know that it is a secret.
+  void hide_dropped(const Node& node) {
+    const bool secret = std::any_of(stack_.begin(), stack_.end(), [](const Frame& frame) {
+      return frame.pending.key == "options" || sounds_secret(frame.pending.key);
+    });
+    if (secret) {
+      hide_value(node, &problems_);
+    } else {
+      hide_what_sounds_secret(node, &problems_);
+    }
   }
 
   void take_key(std::string key, size_t offset, bool plain) {
@@ -267,14 +282,14 @@ class Builder : public YAML::EventHandler {
       const Mark first = mark_at(problems_.text(), known->second);
       problems_.add(offset, fmt::format("key '{}' is here twice; the first is at {}:{}",
                                         printable(key), first.line, first.column));
-      take_bad_key();
+      take_bad_key(key);
       return;
     }
     if (plain && key == "<<") {
       problems_.add(
           offset,
           "YAML 1.2 has no merge key '<<'; write the keys out, or use an alias as a whole value");
-      take_bad_key();
+      take_bad_key(key);
       return;
     }
     frame.has_key = true;
@@ -306,7 +321,9 @@ class Builder : public YAML::EventHandler {
       frame.node->items.push_back(node);
       return;
     }
-    if (!frame.bad_key) {
+    if (frame.bad_key) {
+      hide_dropped(*node);
+    } else {
       frame.pending.value = node;
       frame.node->members.push_back(std::move(frame.pending));
     }

@@ -31,8 +31,14 @@ const char* kind_name(const ResolverConfig& config) {
 }
 
 Error placed(const Config& config, const ResolverConfig& leaf, Error error) {
-  const auto mark = leaf.option_marks.find(error.detail("option"));
-  if (!error.detail("option").empty() && mark != leaf.option_marks.end())
+  const std::string option = error.detail("option");
+  if (option.empty()) return error;
+  error.message = name_variables(leaf, option, std::move(error.message));
+  for (Detail& detail : error.details)
+    if (detail.key != "option")
+      detail.value = name_variables(leaf, option, std::move(detail.value));
+  const auto mark = leaf.option_marks.find(option);
+  if (mark != leaf.option_marks.end())
     error.message = show_place(config, mark->second, error.message);
   return error;
 }

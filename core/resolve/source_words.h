@@ -15,7 +15,7 @@ namespace muster {
 // "kubernetes" of a leaf; "chain" or "merge".
 const char* kind_name(const ResolverConfig& config);
 
-// An error about an option shows the option's place in the config.
+// An error about an option shows the option's place in the config, and ${VAR} instead of the variable's value.
 Error placed(const Config& config, const ResolverConfig& leaf, Error error);
 
 // What a resolver did, in one line for the log.

@@ -60,6 +60,21 @@ TEST_CASE("what the schema marks writeOnly is a secret, wherever it is nested") 
             ->cluster.secrets == std::vector<std::string>{"s1", "s2", "77", "s3", "s4", "s5"});
 }
 
+TEST_CASE("what a command gets behind a flag that sounds secret is a secret") {
+  ConfigWorld world;
+  world.backend("exec", R"({"properties": {"command": {"items": {"type": "string"}}}})");
+  for (const char* backend : {"exec", "open"}) {
+    const auto config = world.parse(
+        std::string("cluster: {backend: ") + backend +
+        ", options: {command: [./p, --token, hunter2, --api-key=hunter3, --token-file, f, "
+        "--password, --private-key-path=k, -v, x]}}");
+    REQUIRE(config.ok());
+    CHECK(config->cluster.secrets == std::vector<std::string>{"hunter2", "hunter3"});
+    CHECK_FALSE(
+        has(show_place(*config, config->cluster.option_marks.at("/command"), "wrong"), "hunter"));
+  }
+}
+
 TEST_CASE(
     "no form of a secret is in an error: quoted, escaped, on several lines, of a wrong type") {
   const ConfigWorld world;
@@ -193,6 +208,44 @@ TEST_CASE("a shorthand is a configuration of one backend") {
         "<command line>:4:9: taken\n  -O port=12\n          ^");
   CHECK(show_place(*config, config->cluster.option_marks.at("/token"), "short") ==
         "<command line>:6:10: short\n  -O token=REDACTED\n           ^");
+}
+
+TEST_CASE("a value that is dropped is no less secret: of a key that stands there twice") {
+  for (const char* text :
+       {"cluster:\n  backend: roster\n  options:\n    token: hunter2\n    token: hunter2-b\n",
+        "cluster:\n  backend: roster\n  options: {members: {}, token: hunter2, token: hunter2}\n",
+        "cluster:\n  backend: roster\n  options: {auth: {password: hunter2, password: hunter2}}\n",
+        "cluster: {backend: roster, options: {members: {}}, options: {prt: hunter2}}\n",
+        "token: hunter2\ntoken: hunter2\n", "x: {token: [hunter2]}\nx: {token: [hunter2]}\n",
+        "cluster: {backend: roster, options: {<<: {token: hunter2}, members: {}}}\n",
+        "cluster: {backend: roster, options: {[token]: hunter2, members: {}}}\n"}) {
+    const std::string error = ConfigWorld().error(text);
+    CAPTURE(error);
+    CHECK_FALSE(error.empty());
+    CHECK_FALSE(has(error, "hunter2"));
+  }
+  CHECK(has(ConfigWorld().error("rpc_layer: grpc\nrpc_layer: http\n"), "rpc_layer: http"));
+}
+
+TEST_CASE("an error about an option names the variable and never says its value") {
+  ConfigWorld world;
+  world.set("HOST", "canary of \x1b a host").set("PORT", "canary-port").set("ONE", "1");
+  const auto config = roster(
+      world,
+      "{members: {worker: [\"${HOST}\", \"10.0.0.1:${PORT}\", \"${ONE}\"]}, zone: \"${PORT}\"}");
+  REQUIRE(config.ok());
+  const ResolverConfig& leaf = config->cluster;
+  CHECK(name_variables(leaf, "/members/worker/0", "'canary of \\x1b a host' is wrong") ==
+        "'${HOST}' is wrong");
+  CHECK(name_variables(leaf, "/members", "'canary of \x1b a host' and '10.0.0.1:canary-port'") ==
+        "'${HOST}' and '10.0.0.1:${PORT}'");
+  CHECK(name_variables(leaf, "/members", "'canary of \\x1b a...' is cut") == "'${HOST}...' is cut");
+  CHECK(name_variables(leaf, "/members/worker/1", "the port 'canary-port' and 1") ==
+        "the port '${PORT}' and 1");
+  // Another option's value is not what the message is about, and a short one stands in other words.
+  CHECK(name_variables(leaf, "/members/worker/0", "canary-port") == "canary-port");
+  CHECK(name_variables(leaf, "/member", "canary-port") == "canary-port");
+  CHECK(name_variables(leaf, "/members/worker/2", "task 1") == "task 1");
 }
 
 TEST_CASE("a wrong shorthand is told at the flag that is wrong") {
