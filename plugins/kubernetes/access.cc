@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "plugins/kubernetes/kubeconfig.h"
+#include "plugins/support/quote_answer.h"
 #include "plugins/support/text.h"
 
 namespace muster::kubernetes {
@@ -106,10 +107,11 @@ sdk::Status set_server(Access& access, const Chosen& chosen) {
   if (server.find("://") == std::string::npos) server = "http://" + server;
   while (!server.empty() && server.back() == '/') server.pop_back();
   const auto wrong = [&](const char* why) {
-    return sdk::Failure{MUSTER_E_INVALID_ARGUMENT,
-                        fmt::format("{}: server {} of cluster {} {}", cluster.place.to_string(),
-                                    quote(cluster.server, 200), quote(chosen.cluster_name), why),
-                        {}};
+    return sdk::Failure{
+        MUSTER_E_INVALID_ARGUMENT,
+        fmt::format("{}: server {} of cluster {} {}", cluster.place.to_string(),
+                    support::quote_url(cluster.server), quote(chosen.cluster_name), why),
+        {}};
   };
   if (!begins_with(server, "https://") && !begins_with(server, "http://"))
     return wrong("is neither https nor http");

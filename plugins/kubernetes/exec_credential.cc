@@ -9,8 +9,10 @@
 #include "plugins/kubernetes/kubeconfig_yaml.h"
 #include "plugins/support/base64.h"
 #include "plugins/support/program.h"
+#include "plugins/support/quote_answer.h"
 #include "plugins/support/rfc3339.h"
 #include "plugins/support/text.h"
+#include "plugins/support/unique_keys.h"
 
 namespace muster::kubernetes {
 namespace {
@@ -89,6 +91,11 @@ void mark_as_printed_yaml(std::string_view output, const ExecCredential& credent
   }
 }
 
+// kubectl lets a credential program write to the terminal. An answer, a log and a recording live longer than a terminal's screen.
+std::string unshown(const sdk::Run& run) {
+  return support::quote_answer(run.error_output, support::AskedFor::kCredential);
+}
+
 bool interactive(const KubeExec& exec, const sdk::Call& call) {
   return exec.interactive_mode != "Never" && call.has_terminal();
 }
@@ -154,12 +161,14 @@ sdk::Result<ExecCredential> read_exec_credential(std::string_view text,
   const std::string json = json_of_output(text);
   if (parser.parse(json.data(), json.size(), false).get(document) || document.get(root))
     return refused("did not print an object, as JSON or YAML");
+  if (const std::string key = support::repeated_key(document); !key.empty())
+    return refused(fmt::format("printed the key {} twice", quote(key)));
   std::string kind, version;
   if (!text_of(root, "kind", kind) || kind != "ExecCredential")
     return refused("did not print an ExecCredential");
   if (!text_of(root, "apiVersion", version) || version != api_version)
-    return refused(fmt::format("printed an ExecCredential of apiVersion {}, and {} was asked for",
-                               quote(version), quote(api_version)));
+    return refused(
+        fmt::format("printed an ExecCredential of another apiVersion than {}", quote(api_version)));
   if (root["status"].get(status)) return refused("printed an ExecCredential without status");
   ExecCredential out;
   std::string expires;
@@ -174,9 +183,7 @@ sdk::Result<ExecCredential> read_exec_credential(std::string_view text,
     return refused("printed an ExecCredential with neither token nor client certificate");
   if (!expires.empty()) {
     out.expires = support::parse_rfc3339(expires);
-    if (!out.expires)
-      return refused(fmt::format("printed the expirationTimestamp {}, which is no time (RFC 3339)",
-                                 quote(expires)));
+    if (!out.expires) return refused("printed an expirationTimestamp that is no time (RFC 3339)");
   }
   return out;
 }
@@ -236,20 +243,21 @@ sdk::Result<ExecCredential> exec_credential(const Chosen& chosen, const std::str
           program.timeout_ns / 1'000'000'000);
     return std::move(failure).with("hint", std::move(hint));
   }
+  support::hide_said(run->error_output, call);  // whatever it is; a recording keeps it
   if (run->exit_status != 0) {
-    call.mark_secret(run->output);  // whatever it is
-    return refused(fmt::format("{}: the program {} failed with exit status {}{}", who,
-                               quote(exec.command), run->exit_status,
-                               support::said_behind(run->error_output)))
+    call.mark_secret(run->output);
+    return refused(fmt::format("{}: the program {} failed with exit status {}; {}", who,
+                               quote(exec.command), run->exit_status, unshown(*run)))
         .with("hint", "run it by hand: it may want you to log in again");
   }
   auto credential = read_exec_credential(run->output, exec.api_version);
   if (!credential) {
     call.mark_secret(run->output);
     sdk::Failure failure = std::move(credential).failure();
-    failure.message = fmt::format("{}: the program {} {}{}", who, quote(exec.command),
-                                  failure.message, support::said_behind(run->error_output));
-    return failure;
+    failure.message =
+        fmt::format("{}: the program {} {}", who, quote(exec.command), failure.message);
+    if (!run->error_output.empty()) failure.message += "; " + unshown(*run);
+    return std::move(failure).with("hint", "run it by hand to see what it prints");
   }
   mark(*credential);
   if (is_json(run->output)) {

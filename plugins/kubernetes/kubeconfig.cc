@@ -47,7 +47,8 @@ std::string problem_of(const KubeExec& exec) {
                        quote(exec.interactive_mode));
   for (const auto& [name, value] : exec.environment)
     if (name.empty() || name.find('=') != std::string::npos)
-      return fmt::format("has an exec whose env has the name {}", quote(name));
+      return fmt::format("has an exec whose env has the name {}",
+                         quote(name.substr(0, name.find('=') + 1)));
   return "";
 }
 

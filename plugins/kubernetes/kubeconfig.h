@@ -76,8 +76,8 @@ struct Kubeconfig {
   std::vector<std::string> secrets;
 };
 
-// Reads one file's text, YAML or JSON. File names in it become absolute, relative to the folder of `path`.
-// INVALID_ARGUMENT with path:line:column for what is no YAML, a wrong type, a name that stands twice.
+// Reads one file's text, YAML or JSON. File names in it are relative to the folder of `path`, and get it in front; else they stay as they are written.
+// INVALID_ARGUMENT with path:line:column for what is no YAML, a wrong type, a name or a key that stands twice. No value of the file is in it.
 sdk::Result<Kubeconfig> parse_kubeconfig(std::string_view text, const std::string& path);
 
 // kubectl's rule for several files: the first that has an entry of a name wins that whole entry, and the

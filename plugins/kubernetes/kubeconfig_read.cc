@@ -22,8 +22,8 @@ struct Wrong {
 
 class Walker {
  public:
-  explicit Walker(const std::string& path)
-      : path_(path), folder_(std::filesystem::path(path).parent_path().string()) {}
+  Walker(const std::string& path, std::string_view text)
+      : path_(path), text_(text), folder_(std::filesystem::path(path).parent_path().string()) {}
 
   Kubeconfig read(const YAML::Node& root) const {
     Kubeconfig config;
@@ -33,10 +33,11 @@ class Walker {
     entries(root, "clusters", "cluster", [&](const std::string& name, const YAML::Node& node) {
       config.clusters.emplace(name, cluster(node));
       add_url_secret(config.clusters.at(name).proxy_url, config.secrets);
+      add_url_secret(config.clusters.at(name).server, config.secrets);
     });
     entries(root, "users", "user", [&](const std::string& name, const YAML::Node& node) {
       config.users.emplace(name, user(node));
-      add_user_secrets(node, config.secrets);
+      add_user_secrets(node, text_, config.secrets);
     });
     entries(root, "contexts", "context", [&](const std::string& name, const YAML::Node& node) {
       config.contexts.emplace(name, KubeContext{place(node), text(node, "cluster"),
@@ -76,7 +77,8 @@ class Walker {
   std::string file(const YAML::Node& map, const char* key) const {
     std::string name = text(map, key);
     if (name.empty() || name[0] == '/') return name;
-    return (std::filesystem::path(folder_) / name).lexically_normal().string();
+    // As the words say it: behind a link, ".." is another folder than in the text, and the system knows which.
+    return (std::filesystem::path(folder_) / name).string();
   }
 
   template <typename Take>
@@ -144,8 +146,6 @@ class Walker {
     out.command = text(node, "command");
     // A bare name is looked up in PATH.
     if (out.command.find('/') != std::string::npos) out.command = file(node, "command");
-    if (out.command.find('/') == std::string::npos && text(node, "command") != out.command)
-      out.command = "./" + out.command;  // beside a kubeconfig in the working directory
     out.arguments = texts(node, "args");
     const YAML::Node env = find(node, "env");
     if (env.IsDefined() && !env.IsNull()) {
@@ -212,6 +212,7 @@ class Walker {
   }
 
   const std::string& path_;
+  std::string_view text_;
   std::string folder_;
 };
 
@@ -230,11 +231,16 @@ sdk::Result<Kubeconfig> parse_kubeconfig(std::string_view text, const std::strin
     return sdk::Failure{
         MUSTER_E_INVALID_ARGUMENT, fmt::format("{}: this is not UTF-8 text", path), {}};
   try {
-    return Walker(path).read(YAML::Load(std::string(text)));
+    if (const auto key = repeated_key(text))
+      return invalid(path, key->mark,
+                     fmt::format("the key {} stands there twice", quote(key->name)));
+    return Walker(path, text).read(YAML::Load(std::string(text)));
   } catch (const Wrong& wrong) {
     return invalid(path, wrong.mark, wrong.why);
   } catch (const YAML::Exception& wrong) {
-    return invalid(path, wrong.mark, "this is not YAML: " + wrong.msg);
+    // Behind a colon the library quotes the text, which may be a key.
+    return invalid(path, wrong.mark,
+                   "this is not YAML: " + wrong.msg.substr(0, wrong.msg.find(':')));
   }
 }
 

@@ -3,8 +3,12 @@
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 
+#include <yaml-cpp/eventhandler.h>
+
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <sstream>
 
 namespace muster::kubernetes {
 namespace {
@@ -68,15 +72,70 @@ std::string text_of(const YAML::Node& map, const char* key) {
   return node.IsDefined() && node.IsScalar() ? node.Scalar() : "";
 }
 
+size_t occurrences(std::string_view text, std::string_view word) {
+  size_t count = 0;
+  for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1))
+    ++count;
+  return count;
+}
+
 // Whether what has this name is a credential: id-token, CLIENT_SECRET, --password. Taking every value would hide
 // common words ("default") everywhere.
 bool names_secret(std::string name) {
   for (char& c : name)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  for (const char* word : {"token", "secret", "password", "key"})
+  for (const char* place : {"file", "path", "dir"})
+    if (name.ends_with(place)) return false;
+  for (const char* word :
+       {"token", "secret", "passw", "passphrase", "credential", "key", "authorization", "bearer"})
     if (name.find(word) != std::string::npos) return true;
   return false;
 }
+
+// Looks at keys as they are read. The tree of a small text can be large: an alias may stand in it a million times.
+class KeyWatcher : public YAML::EventHandler {
+ public:
+  std::optional<RepeatedKey> found;
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override { value(); }
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override { value(); }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                const std::string& text) override {
+    if (!open_.empty() && open_.back().map && !open_.back().has_key &&
+        !open_.back().keys.insert(text).second && !found)
+      found = RepeatedKey{text, mark};
+    value();
+  }
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    open_.push_back({});
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {
+    open_.push_back({true, false, {}});
+  }
+  void OnMapEnd() override { close(); }
+
+ private:
+  struct Frame {
+    bool map = false;
+    bool has_key = false;
+    std::set<std::string> keys;
+  };
+
+  void value() {
+    if (!open_.empty()) open_.back().has_key = !open_.back().has_key;
+  }
+  void close() {
+    open_.pop_back();
+    value();
+  }
+
+  std::vector<Frame> open_;
+};
 
 template <typename Take>
 void each(const YAML::Node& map, const char* key, const Take& take) {
@@ -93,6 +152,14 @@ YAML::Node find(const YAML::Node& map, const char* key) {
     for (const auto& item : map)
       if (item.first.IsScalar() && item.first.Scalar() == key) return item.second;
   return YAML::Node(YAML::NodeType::Undefined);
+}
+
+std::optional<RepeatedKey> repeated_key(std::string_view text) {
+  std::istringstream stream{std::string(text)};
+  YAML::Parser parser(stream);
+  KeyWatcher watcher;
+  parser.HandleNextDocument(watcher);
+  return std::move(watcher.found);
 }
 
 std::optional<std::string> json_of(const YAML::Node& node) {
@@ -112,7 +179,8 @@ void add_secret(const std::string& value, std::vector<std::string>& secrets) {
   }
 }
 
-void add_user_secrets(const YAML::Node& user, std::vector<std::string>& secrets) {
+void add_user_secrets(const YAML::Node& user, std::string_view file,
+                      std::vector<std::string>& secrets) {
   for (const char* key : {"token", "password", "client-key-data"})
     add_secret(text_of(user, key), secrets);
   each(find(user, "auth-provider"), "config", [&](const auto& item) {
@@ -122,8 +190,11 @@ void add_user_secrets(const YAML::Node& user, std::vector<std::string>& secrets)
   });
   const YAML::Node exec = find(user, "exec");
   each(exec, "env", [&](const YAML::Node& item) {
-    if (item.IsDefined() && names_secret(text_of(item, "name")))
-      add_secret(text_of(item, "value"), secrets);
+    if (!item.IsDefined()) return;
+    const std::string value = text_of(item, "value");
+    // One that stands elsewhere too, such as the server's URL, is no secret. A short one, such as a region, may stand anywhere.
+    const bool long_and_alone = value.size() >= kShortestPiece && occurrences(file, value) == 1;
+    if (long_and_alone || names_secret(text_of(item, "name"))) add_secret(value, secrets);
   });
   bool next = false;
   each(exec, "args", [&](const YAML::Node& item) {
@@ -141,10 +212,12 @@ void add_user_secrets(const YAML::Node& user, std::vector<std::string>& secrets)
 void add_url_secret(const std::string& url, std::vector<std::string>& secrets) {
   const size_t scheme = url.find("://");
   const size_t begin = scheme == std::string::npos ? 0 : scheme + 3;
-  const size_t at = url.rfind('@', url.find('/', begin));
+  // Of a wrong URL all up to the last '@' may be a password.
+  const size_t at = url.rfind('@');
   if (at == std::string::npos || at < begin) return;
   const size_t colon = url.find(':', begin);
-  if (colon < at) add_secret(url.substr(colon + 1, at - colon - 1), secrets);
+  const size_t secret = colon < at ? colon + 1 : begin;
+  add_secret(url.substr(secret, at - secret), secrets);
 }
 
 }  // namespace muster::kubernetes

@@ -71,6 +71,23 @@ class Kubeconfig(unittest.TestCase):
             run = ask(sim, env={"KUBECONFIG": f"{first}:{folder}/not-there:{second}"})
             self.assertEqual(run.answer and run.cluster(), OTHER, run)
 
+    def test_a_file_is_the_one_that_the_system_opens_for_the_words_also_behind_a_link(self):
+        with world(PODS) as sim:
+            here, elsewhere = (os.path.join(sim.folder.name, name) for name in ("here", "elsewhere"))
+            os.makedirs(os.path.join(elsewhere, "deep"))
+            os.mkdir(here)
+            os.symlink(os.path.join(elsewhere, "deep"), os.path.join(here, "link"))
+            shutil.copy(sim.ready["token_file"], os.path.join(elsewhere, "my-token"))
+            with open(os.path.join(here, "my-token"), "w") as file:
+                file.write("not-the-token")
+            path = os.path.join(here, "config")
+            with open(path, "w") as file:
+                file.write("current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u, namespace: other}}]\n"
+                           f"clusters: [{{name: k, cluster: {{server: '{sim.ready['url']}', certificate-authority: '{sim.ready['ca']}'}}}}]\n"
+                           "users: [{name: u, user: {tokenFile: link/../my-token}}]\n")
+            run = ask(sim, env={"KUBECONFIG": path})
+            self.assertEqual(run.answer and run.cluster(), OTHER, run)
+
     def test_a_wrong_authority_is_a_plain_tls_error_and_gets_no_token(self):
         with world(PODS) as sim, world(PODS) as stranger:
             path = config(sim, f"token: {sim.token}", f"certificate-authority: '{stranger.ready['ca']}'")

@@ -157,17 +157,24 @@ class Exec(unittest.TestCase):
             self.assertEqual((len(here.told()), len(lists(sim))), (2, 2))
             self.assertNotIn("not-the-token", run.all)
 
-    def test_what_a_failing_program_said_is_told(self):
+    def test_what_a_failing_program_said_may_be_the_secret_and_is_shown_and_recorded_nowhere(self):
         with world(PODS) as sim:
             here = World(sim)
-            write(here.program, "#!/bin/sh\necho token-on-the-way; echo 'please log in' >&2; exit 7\n", 0o755)
-            run = here.ask()
-            self.assertEqual(run.code, 13, run)
-            self.assertIn("failed with exit status 7: please log in", run.err)
-            self.assertNotIn("token-on-the-way", run.all)
+            path = os.path.join(sim.folder.name, "recording")
+            for end in ("exit 7", "echo broken", 'echo "{}"', f'echo \'{{"kind": "ExecCredential", "apiVersion": "{here.version}", "status": '
+                        f'{{"token": "{sim.token}"}}}}\''):
+                with self.subTest(end=end):
+                    write(here.program, f"#!/bin/sh\necho 'the mine is the-secret-word {sim.token}' >&2\n{end}\n", 0o755)
+                    run = here.ask("--record", path)
+                    self.assertEqual(run.code, 0 if sim.token in end else 13, run)
+                    if run.code:
+                        self.assertIn("what it says is not shown", run.err)
+                        self.assertIn("run it by hand", run.err)
+                    with open(path) as file:
+                        self.assertNotIn("secret-word", run.all + file.read())
             os.remove(here.program)
             run = here.ask()
-            self.assertIn(f"the program '{os.path.dirname(here.config)}/bin/fetch' does not exist", run.err)
+            self.assertIn(f"the program '{os.path.dirname(here.config)}/./bin/fetch' does not exist", run.err)
 
     def test_a_program_may_ask_its_user_in_the_terminal(self):
         with world(PODS) as sim:

@@ -13,6 +13,7 @@
 #include "plugins/support/http_status.h"
 #include "plugins/support/quote_answer.h"
 #include "plugins/support/text.h"
+#include "plugins/support/unique_keys.h"
 
 namespace muster::support::google {
 namespace {
@@ -204,6 +205,11 @@ class Aws {
         root["SecretAccessKey"].get(secret) || id.empty() || secret.empty()) {
       call_.mark_secret(said);
       return refused("AWS's metadata service answers without keys");
+    }
+    if (const std::string key = repeated_key(root); !key.empty()) {
+      call_.mark_secret(said);
+      return refused(
+          fmt::format("AWS's metadata service answers with the key {} twice", quote(key)));
     }
     if (root["Token"].get(session)) session = {};
     call_.mark_secret(secret);

@@ -10,6 +10,7 @@
 
 #include "plugins/support/base64.h"
 #include "plugins/support/text.h"
+#include "plugins/support/unique_keys.h"
 
 namespace muster::support::google {
 namespace {
@@ -41,6 +42,8 @@ class Reader {
           fmt::format("{} is no JSON with 'cert_path' and 'key_path' of a workload in "
                       "'cert_configs'",
                       quote(config, 4096)));
+    if (const std::string twice = repeated_key(root); !twice.empty())
+      return refused(fmt::format("{} has the key {} twice", quote(config, 4096), quote(twice)));
     auto certificate = content(std::string(certificate_path), "is of this certificate");
     if (!certificate) return std::move(certificate).failure();
     auto key = call_.file(std::string(key_path), kMaximum, MUSTER_FILE_SECRET);

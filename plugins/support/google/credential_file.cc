@@ -6,6 +6,7 @@
 #include "plugins/support/google/aws_signature.h"
 #include "plugins/support/google/token_host.h"
 #include "plugins/support/text.h"
+#include "plugins/support/unique_keys.h"
 
 namespace muster::support::google {
 namespace {
@@ -226,6 +227,8 @@ sdk::Result<CredentialFile> read_credential_file(std::string_view json, const st
                         {}};
   try {
     if (root.get_object().get(map)) throw Wrong{"it is no JSON object"};
+    if (const std::string key = repeated_key(root); !key.empty())
+      throw Wrong{fmt::format("its key {} stands there twice", quote(key))};
     return Reader(map, place).read(true);
   } catch (const Wrong& wrong) {
     return sdk::Failure{

@@ -9,6 +9,7 @@
 #include "plugins/support/google/credentials.h"
 #include "plugins/support/google/metadata.h"
 #include "plugins/support/google/token_host.h"
+#include "plugins/support/program.h"
 #include "plugins/support/quote_answer.h"
 #include "plugins/support/text.h"
 
@@ -49,12 +50,15 @@ sdk::Result<Token> Credentials::gcloud_token(sdk::Call& call) {
   if (!run)
     return std::move(run).failure().with("hint",
                                          "'credentials: gcloud' asks gcloud for its login's token");
-  if (run->exit_status != 0)
+  hide_said(run->error_output, call);
+  if (run->exit_status != 0) {
+    call.mark_secret(run->output);
     return sdk::Failure{
         MUSTER_E_UNAUTHENTICATED,
         fmt::format("gcloud auth print-access-token failed with exit status {}: {}",
                     run->exit_status, quote_answer(run->error_output, AskedFor::kCredential)),
         {{"hint", "gcloud auth print-access-token tells why; gcloud auth login"}}};
+  }
   return given_token(run->output, "what gcloud auth print-access-token printed", call);
 }
 

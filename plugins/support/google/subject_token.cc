@@ -7,8 +7,10 @@
 #include "plugins/support/google/certificate_subject.h"
 #include "plugins/support/google/token.h"
 #include "plugins/support/http_status.h"
+#include "plugins/support/program.h"
 #include "plugins/support/quote_answer.h"
 #include "plugins/support/text.h"
+#include "plugins/support/unique_keys.h"
 
 namespace muster::support::google {
 namespace {
@@ -43,11 +45,17 @@ sdk::Result<std::string> token_in(const CredentialFile& file, std::string_view c
     token = trimmed(content);
   } else {
     simdjson::dom::parser parser;
+    simdjson::dom::element root;
     std::string_view found;
-    if (parser.parse(content.data(), content.size())[file.subject.json_field].get(found)) {
+    if (parser.parse(content.data(), content.size()).get(root) ||
+        root[file.subject.json_field].get(found)) {
       call.mark_secret(content);  // whatever it is
       return refused(file,
                      fmt::format("{} is no JSON with a text '{}'", where, file.subject.json_field));
+    }
+    if (const std::string key = repeated_key(root); !key.empty()) {
+      call.mark_secret(content);
+      return refused(file, fmt::format("{} has the key {} twice", where, quote(key)));
     }
     token = found;
   }
@@ -96,10 +104,15 @@ sdk::Result<std::string> executable_token(const CredentialFile& file, std::strin
                                           sdk::Call& call) {
   const std::string who = fmt::format("the program {}", quote(file.subject.command, 200));
   simdjson::dom::parser parser;
+  simdjson::dom::element document;
   object root;
-  if (parser.parse(output.data(), output.size()).get_object().get(root)) {
+  if (parser.parse(output.data(), output.size()).get(document) || document.get_object().get(root)) {
     call.mark_secret(output);
     return refused(file, who + " printed no JSON object");
+  }
+  if (const std::string key = repeated_key(document); !key.empty()) {
+    call.mark_secret(output);
+    return refused(file, fmt::format("{} printed the key {} twice", who, quote(key)));
   }
   bool success = false;
   if (root["success"].get(success) || !success) {
@@ -157,6 +170,7 @@ sdk::Result<std::string> from_executable(const CredentialFile& file, sdk::Call& 
   if (!run)
     return std::move(run).failure().with(
         "hint", fmt::format("the credential file {} names this program", file.place));
+  hide_said(run->error_output, call);  // a token may stand there too
   if (run->exit_status != 0) {
     call.mark_secret(run->output);
     return refused(file, fmt::format("the program {} failed with exit status {}: {}",

@@ -16,6 +16,7 @@
 #include "plugins/support/quote_answer.h"
 #include "plugins/support/rfc3339.h"
 #include "plugins/support/text.h"
+#include "plugins/support/unique_keys.h"
 
 namespace muster::support::google {
 namespace {
@@ -102,7 +103,7 @@ std::string_view reason_of(std::string_view body) {
   simdjson::dom::parser parser;
   element root;
   std::string_view said;
-  if (parser.parse(body.data(), body.size()).get(root)) return "";
+  if (parser.parse(body.data(), body.size()).get(root) || !repeated_key(root).empty()) return "";
   if (root.at_pointer("/error").get_string().get(said) &&
       root.at_pointer("/error/status").get_string().get(said))
     return "";
@@ -317,11 +318,16 @@ int64_t now_s(const sdk::Call& call) {
 
 sdk::Result<Token> read_token(std::string_view answer, int64_t now) {
   if (trimmed(answer) == kRedacted) return Token{kRedacted, 0, false};
-  const auto wrong = [](const char* why) { return sdk::Failure{MUSTER_E_DATA_LOSS, why, {}}; };
+  const auto wrong = [](std::string why) {
+    return sdk::Failure{MUSTER_E_DATA_LOSS, std::move(why), {}};
+  };
   simdjson::dom::parser parser;
+  element document;
   object root;
-  if (parser.parse(answer.data(), answer.size()).get_object().get(root))
+  if (parser.parse(answer.data(), answer.size()).get(document) || document.get_object().get(root))
     return wrong("answers with no JSON object where a token should be");
+  if (const std::string key = repeated_key(document); !key.empty())
+    return wrong(fmt::format("answers with a token whose key {} stands there twice", quote(key)));
   std::string_view text, when;
   Token token;
   if (!root["accessToken"].get_string().get(text)) {
