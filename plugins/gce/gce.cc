@@ -9,6 +9,7 @@
 #include "plugins/gce/options.h"
 #include "plugins/gce/own_address.h"
 #include "plugins/gce/planned.h"
+#include "plugins/support/checked_push.h"
 #include "plugins/support/google/metadata.h"
 #include "plugins/support/google/permissions.h"
 #include "plugins/support/google/place.h"
@@ -133,7 +134,7 @@ class Gce {
     if (!place) return std::move(place).failure();
     auto found = ask(*place, call);
     if (!found) return std::move(found).failure();
-    push(found->members, found->port, call);
+    if (auto status = push(found->members, found->port, call); !status) return status;
     if (Metadata::expected(call))
       if (auto status = find_own_id(call); !status) return status;
     say_identity(found->members, call);
@@ -156,11 +157,12 @@ class Gce {
       known_ = *std::move(found);
       return find_own_id(call);
     };
-    const auto say = [&](const Notices& notices) {
+    const auto say = [&](const Notices& notices) -> sdk::Status {
       Members members = known_->members;
       tell(notices, members, call);
-      push(members, known_->port, call);
+      if (auto status = push(members, known_->port, call); !status) return status;
       say_identity(members, call);
+      return {};
     };
     return support::google::watch_vm(watched_, ask_again, say, call);
   }
@@ -222,24 +224,25 @@ class Gce {
     }
   }
 
-  void push(const Members& members, int64_t port, sdk::Call& call) const {
+  sdk::Status push(const Members& members, int64_t port, sdk::Call& call) const {
     const Options& options = options_;
+    support::CheckedPush checked(call);
     if (!options.rpc_layer.empty())
-      call.set_attribute(MUSTER_ATTRIBUTE_RPC_LAYER, options.rpc_layer);
-    call.set_attribute("rank", options.rank_rule());
-    call.add_job(options.job);
-    if (members.expected) call.set_expected(options.job, *members.expected);
+      checked.set_attribute(MUSTER_ATTRIBUTE_RPC_LAYER, options.rpc_layer);
+    checked.set_attribute("rank", options.rank_rule());
+    checked.add_job(options.job);
+    if (members.expected) checked.set_expected(options.job, *members.expected);
     for (const Member& member : members.members) {
-      if (call.refused()) return;
+      if (checked.stopped()) break;
       if (!member.missing.empty() || !member.instance) {
-        call.add_missing(options.job, member.index, member.name, member.missing);
+        checked.add_missing(options.job, member.index, member.name, member.missing);
         continue;
       }
       const Instance& instance = *member.instance;
-      call.add_task({options.job, member.index, member.name, instance.host,
-                     instance.port != 0 ? instance.port : port});
+      checked.add_task({options.job, member.index, member.name, instance.host,
+                        instance.port != 0 ? instance.port : port});
       const auto say = [&](const char* key, const std::string& value) {
-        if (!value.empty()) call.set_attribute(key, value);
+        if (!value.empty()) checked.set_attribute(key, value);
       };
       say(MUSTER_ATTRIBUTE_UID, instance.id);
       say(MUSTER_ATTRIBUTE_ZONE, instance.zone);
@@ -254,6 +257,7 @@ class Gce {
       say(MUSTER_ATTRIBUTE_ACCELERATOR_TYPE, instance.device);
       say(MUSTER_ATTRIBUTE_ACCELERATOR_COUNT, std::to_string(instance.device_count));
     }
+    return checked.end();
   }
 
   // The instance id is that of one machine for ever, where a name goes from one to the next. Where nobody says it (in a pod on the network

@@ -6,6 +6,7 @@
 
 #include "plugins/kubernetes/endpoint.h"
 #include "plugins/kubernetes/identity.h"
+#include "plugins/support/checked_push.h"
 #include "plugins/support/text.h"
 
 namespace muster::kubernetes {
@@ -13,72 +14,79 @@ namespace {
 
 using support::quote;
 
-// Of one kind: its type and count. Of several: a count for each.
-void push_accelerators(const Pod& pod, sdk::Call& call) {
+// Calls `say(key, value)`: of one kind of device its type and count, of several a count for each.
+template <typename Say>
+void say_accelerators(const Pod& pod, const Say& say) {
   size_t kinds = 0;
   for (const int32_t count : pod.devices) kinds += count != 0 ? 1 : 0;
   for (size_t kind = 0; kind < pod.devices.size(); ++kind) {
     if (pod.devices[kind] == 0) continue;
     const std::string count = std::to_string(pod.devices[kind]);
     if (kinds > 1) {
-      call.set_attribute(std::string(MUSTER_ATTRIBUTE_ACCELERATOR_COUNT_OF) + kDeviceNames[kind],
-                         count);
+      say(std::string(MUSTER_ATTRIBUTE_ACCELERATOR_COUNT_OF) + kDeviceNames[kind], count);
       continue;
     }
-    call.set_attribute(MUSTER_ATTRIBUTE_ACCELERATOR_TYPE, kDeviceNames[kind]);
-    call.set_attribute(MUSTER_ATTRIBUTE_ACCELERATOR_COUNT, count);
+    say(MUSTER_ATTRIBUTE_ACCELERATOR_TYPE, kDeviceNames[kind]);
+    say(MUSTER_ATTRIBUTE_ACCELERATOR_COUNT, count);
   }
-  if (!pod.accelerator_model.empty())
-    call.set_attribute("accelerator.model", pod.accelerator_model);
-  if (!pod.accelerator_topology.empty())
-    call.set_attribute("accelerator.topology", pod.accelerator_topology);
+  if (!pod.accelerator_model.empty()) say("accelerator.model", pod.accelerator_model);
+  if (!pod.accelerator_topology.empty()) say("accelerator.topology", pod.accelerator_topology);
 }
 
 class Pusher {
  public:
-  Pusher(const Options& options, const Wanted& wanted, const std::string& domain, sdk::Call& call)
-      : options_(options), wanted_(wanted), domain_(domain), call_(call) {}
+  Pusher(const Options& options, const Wanted& wanted, const std::string& domain, bool known,
+         support::CheckedPush& checked)
+      : options_(options), wanted_(wanted), domain_(domain), known_(known), checked_(checked) {}
 
   void push(const JobMembers& job) {
-    call_.add_job(job.job);
-    if (job.expected) call_.set_expected(job.job, *job.expected);
+    checked_.add_job(job.job);
+    if (job.expected) checked_.set_expected(job.job, *job.expected);
     for (const Member& member : job.found.members) {
       push(job.job, member);
-      if (call_.refused()) return;
+      if (checked_.stopped()) return;
     }
-    for (const std::string& warning : job.found.warnings) call_.add_warning(warning);
+    for (const std::string& warning : job.found.warnings) checked_.add_warning(warning);
   }
 
  private:
   void push(const std::string& job, const Member& member) {
     if (member.pod == nullptr) {
-      call_.add_missing(job, member.index, member.place, member.missing);
+      checked_.add_missing(job, member.index, member.place, member.missing);
       return;
     }
     const Pod& pod = *member.pod;
     const std::string full = options_.all_namespaces ? full_name(pod) : std::string();
     const std::string_view name = options_.all_namespaces ? std::string_view(full) : pod.name;
     if (!member.missing.empty()) {
-      call_.add_missing(job, member.index, name, member.missing);
+      checked_.add_missing(job, member.index, name, member.missing);
       return;
     }
     const Endpoint endpoint = endpoint_of(pod, job, options_, wanted_, domain_);
     if (!endpoint.missing.empty()) {
-      call_.add_missing(job, member.index, name, endpoint.missing);
+      checked_.add_missing(job, member.index, name, endpoint.missing);
       return;
     }
-    call_.add_task({job, member.index, name, endpoint.host, endpoint.port});
-    if (!pod.uid.empty()) call_.set_attribute(MUSTER_ATTRIBUTE_UID, pod.uid);
-    if (!pod.node.empty()) call_.set_attribute(MUSTER_ATTRIBUTE_HOST, pod.node);
-    if (!pod.name_space.empty()) call_.set_attribute("namespace", pod.name_space);
-    if (pod.restarts > 0) call_.set_attribute("restarts", std::to_string(pod.restarts));
-    push_accelerators(pod, call_);
+    const sdk::Task task = {job, member.index, name, endpoint.host, endpoint.port};
+    known_ ? checked_.add_known_task(task) : checked_.add_task(task);
+    const auto say = [&](std::string_view key, std::string_view value) {
+      known_ ? checked_.set_known_attribute(key, value) : checked_.set_attribute(key, value);
+    };
+    if (!pod.uid.empty()) say(MUSTER_ATTRIBUTE_UID, pod.uid);
+    if (!pod.node.empty()) say(MUSTER_ATTRIBUTE_HOST, pod.node);
+    if (!pod.name_space.empty()) say("namespace", pod.name_space);
+    if (pod.restarts > 0) say("restarts", std::to_string(pod.restarts));
+    say_accelerators(pod, say);
+    if (!checked_.stopped()) warn_of_one_address(pod, endpoint);
+  }
+
+  void warn_of_one_address(const Pod& pod, const Endpoint& endpoint) {
     // Only on a node's address can two pods meet.
     if (endpoint.host != pod.host_ip && endpoint.host != pod.second_host_ip) return;
     const auto [at, added] =
         owners_.emplace(fmt::format("{} {}", endpoint.host, endpoint.port), &pod);
     if (!added)
-      call_.add_warning(
+      checked_.add_warning(
           fmt::format("pods {} and {} have one address {} (hostNetwork on one node); with one "
                       "port they cannot both be reached",
                       quote(full_name(*at->second)), quote(full_name(pod)), quote(endpoint.host)));
@@ -87,9 +95,26 @@ class Pusher {
   const Options& options_;
   const Wanted& wanted_;
   const std::string& domain_;
-  sdk::Call& call_;
+  const bool known_;  // what is pushed of a pod has been looked at
+  support::CheckedPush& checked_;
   std::unordered_map<std::string, const Pod*> owners_;
 };
+
+// The readers of pods have held their texts and addresses against the limits, and a list has each pod once: to look again for each
+// push would cost a watch of many pods a good part of its time. But endpoints come of another reader, DNS names are made here,
+// and of two namespaces' pods names may be alike.
+bool is_known(const std::vector<JobMembers>& jobs, const Options& options) {
+  if (!options.service.empty() || options.address == AddressKind::kDns) return false;
+  if (options.all_namespaces) return true;
+  const Pod* first = nullptr;
+  for (const JobMembers& job : jobs)
+    for (const Member& member : job.found.members) {
+      if (member.pod == nullptr) continue;
+      if (first == nullptr) first = member.pod;
+      if (!(member.pod->name_space == first->name_space)) return false;
+    }
+  return true;
+}
 
 // The domain of cluster-internal names. Reads nothing unless the options want DNS names.
 std::string find_cluster_domain(const Options& options, const sdk::Call& call) {
@@ -114,17 +139,21 @@ Answers::Answers(const Access& access, const Options& options, sdk::Call& call)
       domain_(find_cluster_domain(options, call)),
       evidence_(find_evidence(access, options, call)) {}
 
-void Answers::push(const std::vector<JobMembers>& jobs) const {
+sdk::Status Answers::push(const std::vector<JobMembers>& jobs,
+                          const std::vector<std::string>& warnings) const {
+  support::CheckedPush checked(call_);
   if (!options_.rpc_layer.empty())
-    call_.set_attribute(MUSTER_ATTRIBUTE_RPC_LAYER, options_.rpc_layer);
-  Pusher pusher(options_, wanted_, domain_, call_);
+    checked.set_attribute(MUSTER_ATTRIBUTE_RPC_LAYER, options_.rpc_layer);
+  for (const std::string& warning : warnings) checked.add_warning(warning);
+  Pusher pusher(options_, wanted_, domain_, is_known(jobs, options_), checked);
   for (const JobMembers& job : jobs) {
     for (const std::string& note : job.found.notes)
       call_.host().log(MUSTER_LOG_DEBUG, "kubernetes: " + note);
     if (job.in_cluster) pusher.push(job);
-    if (call_.refused()) return;
+    if (checked.stopped()) return checked.end();
   }
-  say_identity(jobs, evidence_, options_, call_);
+  say_identity(jobs, evidence_, options_, checked);
+  return checked.end();
 }
 
 }  // namespace muster::kubernetes

@@ -26,7 +26,9 @@ class Answers {
 
   // Pushes a whole answer: the jobs with their tasks and missing members, each where the options' address and port say, their
   // notes and warnings, and which of them this process is. A task that has no such address or port is missing with that reason.
-  void push(const std::vector<JobMembers>& jobs) const;
+  // DATA_LOSS or ALREADY_EXISTS where the server says what no cluster can have.
+  sdk::Status push(const std::vector<JobMembers>& jobs,
+                   const std::vector<std::string>& warnings = {}) const;
 
  private:
   const Options& options_;

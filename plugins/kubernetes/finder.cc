@@ -259,6 +259,11 @@ sdk::Result<Plan> read_plan(const Finder& finder, const std::string& name, std::
   for (auto role = plan.roles.begin(); role != plan.roles.end(); ++role) {
     if (role->name.empty() || !support::is_text(role->name))
       return wrong("its spec has members without a name");
+    if (!support::is_job_name(role->name))
+      return wrong(
+          fmt::format("its spec has the members {}, which is no name for a job: 1 to 255 "
+                      "bytes of UTF-8 without control characters",
+                      quote(role->name, 100)));
     if (std::any_of(plan.roles.begin(), role, [&](const Role& r) { return r.name == role->name; }))
       return wrong(fmt::format("its spec has {} twice", quote(role->name)));
   }

@@ -14,8 +14,8 @@ constexpr uint64_t kFileMaximum = uint64_t{1} << 20;
 class Teller {
  public:
   Teller(const std::vector<JobMembers>& jobs, const Evidence& evidence, const Options& options,
-         sdk::Call& call)
-      : jobs_(jobs), evidence_(evidence), options_(options), call_(call) {}
+         support::CheckedPush& push)
+      : jobs_(jobs), evidence_(evidence), options_(options), push_(push) {}
 
   void tell_all() {
     tell_uid(evidence_.uid, "POD_UID is the uid");
@@ -47,7 +47,7 @@ class Teller {
     const std::string words = fmt::format("{} of pod {}", evidence, quote(full_name(pod)));
     // Beside the cluster there are no names to go by.
     if (!job->in_cluster && found->index == MUSTER_UNRANKED) return;
-    call_.set_identity(job->job, found->index,
+    push_.set_identity(job->job, found->index,
                        job->in_cluster ? member_name(pod, options_.all_namespaces) : std::string(),
                        words);
   }
@@ -88,7 +88,7 @@ class Teller {
     const OwnPod& pod = evidence_.pod_info;
     const OwnLabels& labels = evidence_.labels;
     if (pod.uid.empty() && pod.name.empty() && labels.pod_name.empty() && labels.index < 0)
-      call_.add_warning(
+      push_.add_warning(
           fmt::format("'pod_info' is {}, and there is neither a file 'uid' nor 'name', nor one "
                       "'labels' with a place",
                       quote(*options_.pod_info, 200)));
@@ -103,7 +103,7 @@ class Teller {
   const std::vector<JobMembers>& jobs_;
   const Evidence& evidence_;
   const Options& options_;
-  sdk::Call& call_;
+  support::CheckedPush& push_;
 };
 
 }  // namespace
@@ -146,8 +146,8 @@ std::string member_name(const Pod& pod, bool all_namespaces) {
 }
 
 void say_identity(const std::vector<JobMembers>& jobs, const Evidence& evidence,
-                  const Options& options, sdk::Call& call) {
-  Teller(jobs, evidence, options, call).tell_all();
+                  const Options& options, support::CheckedPush& push) {
+  Teller(jobs, evidence, options, push).tell_all();
 }
 
 }  // namespace muster::kubernetes

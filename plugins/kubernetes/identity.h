@@ -12,6 +12,7 @@
 #include "plugins/kubernetes/options.h"
 #include "plugins/kubernetes/own_labels.h"
 #include "plugins/kubernetes/token.h"
+#include "plugins/support/checked_push.h"
 
 namespace muster::kubernetes {
 
@@ -28,10 +29,10 @@ struct Evidence {
 };
 Evidence find_evidence(const Access& access, const Options& options, sdk::Call& call);
 
-// Tells the call which member this process is, once for each piece of evidence. The core refuses evidence that disagrees. Says
+// Pushes which member this process is, once for each piece of evidence. The core refuses evidence that disagrees. Says
 // nothing when no member fits, and asks nobody.
 void say_identity(const std::vector<JobMembers>& jobs, const Evidence& evidence,
-                  const Options& options, sdk::Call& call);
+                  const Options& options, support::CheckedPush& push);
 
 // What a member is called: its pod's name, with the namespace when there may be several.
 std::string member_name(const Pod& pod, bool all_namespaces);

@@ -128,9 +128,7 @@ class Kubernetes {
     if (options_.finder == nullptr) return resolve_selectors(*access, judge, call);
     auto found = find_object_members(*access, options_, judge, call);
     if (!found) return std::move(found).failure();
-    for (const std::string& warning : found->warnings) call.add_warning(warning);
-    Answers(*access, options_, call).push(found->jobs);
-    return {};
+    return Answers(*access, options_, call).push(found->jobs, found->warnings);
   }
 
   sdk::Status permissions(sdk::Call& call, const sdk::PermissionsRequest& request) const {
@@ -174,8 +172,7 @@ class Kubernetes {
     }
     auto jobs = find_selected_members(access, options_, pods_by_selector, judge);
     if (!jobs) return std::move(jobs).failure();
-    Answers(access, options_, call).push(*jobs);
-    return {};
+    return Answers(access, options_, call).push(*jobs);
   }
 
   Options options_;

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstdlib>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "plugins/kubernetes/pod_list_stream.h"
 #include "plugins/kubernetes/pods_url.h"
@@ -17,11 +21,30 @@ using support::percent_encoded;
 using support::quote;
 
 constexpr uint64_t kPageMaximum = uint64_t{512} << 20;
+constexpr size_t kShown = 100;  // bytes of a name
 constexpr int kPagedAttempts = 3;
 constexpr int kPageAttempts = 3;        // at one page whose connection breaks
 constexpr int kEmptyPagesMaximum = 10;  // in a row, each with another continue token
 // Pods that a list has room for before it grows: pages of memory that nobody has touched cost nothing.
 constexpr size_t kRoom = 1 << 15;
+
+// Whether no two have one name. A server lists by namespace and name, so that mostly a look at the pod before is enough; of others
+// the hashes are.
+bool surely_unique(const Pods& pods) {
+  const auto disorder = [](const Pod& a, const Pod& b) {
+    return a.name_space == b.name_space ? a.name.view() >= b.name.view()
+                                        : a.name_space.view() > b.name_space.view();
+  };
+  if (std::adjacent_find(pods.begin(), pods.end(), disorder) == pods.end()) return true;
+  std::vector<size_t> taken(std::bit_ceil(pods.size() * 2));  // 0: free
+  const size_t last = taken.size() - 1;
+  return std::all_of(pods.begin(), pods.end(), [&](const Pod& pod) {
+    const size_t hash = ByFullName()(&pod) | 1;
+    size_t at = (hash >> 1) & last;
+    while (taken[at] != 0 && taken[at] != hash) at = (at + 1) & last;
+    return std::exchange(taken[at], hash) == 0;
+  });
+}
 
 class Lister {
  public:
@@ -67,6 +90,7 @@ class Lister {
       return std::move(read).failure().with("endpoint", access_.server);
     }
     if (status) status = check_count(stream);
+    if (status) status = check_unique(pods.pods);
     if (!status) return std::move(status).failure();
     return pods;
   }
@@ -102,6 +126,18 @@ class Lister {
       known = stream.count();
       next = *std::move(read);
     }
+  }
+
+  sdk::Status check_unique(const Pods& pods) const {
+    if (surely_unique(pods)) return {};
+    std::unordered_set<const Pod*, ByFullName, ByFullName> seen(pods.size());
+    for (const Pod& pod : pods)
+      if (!seen.insert(&pod).second)
+        return sdk::Failure{
+            MUSTER_E_ALREADY_EXISTS,
+            fmt::format("the API server's list has pod {} twice", quote(full_name(pod), kShown)),
+            {{"endpoint", access_.server}}};
+    return {};
   }
 
   sdk::Status check_count(const PodListStream& stream) const {

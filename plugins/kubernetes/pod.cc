@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "plugins/support/text.h"
 
@@ -13,7 +14,16 @@ namespace {
 using support::quote;
 
 constexpr int64_t kIndexMaximum = 2147483647;
+constexpr size_t kTextMaximum = 65'536;  // of one text of an answer (MP-9)
+constexpr size_t kShown = 100;           // bytes of a name
 constexpr int64_t kDevicesMaximum = 1000000;
+
+// What an answer says of a pod, beside its name.
+constexpr std::array<std::pair<const char*, Text Pod::*>, 4> kPushed = {
+    {{"uid", &Pod::uid},
+     {"node", &Pod::node},
+     {"accelerator's model", &Pod::accelerator_model},
+     {"accelerator's topology", &Pod::accelerator_topology}}};
 
 bool begins_with(std::string_view text, std::string_view start) {
   return text.substr(0, start.size()) == start;
@@ -251,6 +261,19 @@ std::optional<int64_t> parse_time(std::string_view text) {
 
 std::string oddity(const Pod& pod) {
   if (pod.name.empty()) return "a pod has no name";
+  for (const Text text : {pod.name, pod.name_space})
+    if (text.view().find('/') != std::string_view::npos)
+      return fmt::format("a pod has the name or namespace {}, and none has a '/' in it",
+                         quote(text, kShown));
+  // With its namespace, as it may be called.
+  if (pod.name.view().size() + pod.name_space.view().size() >= kTextMaximum)
+    return fmt::format("pod {} has a name and a namespace of {} bytes, more than {}",
+                       quote(pod.name, kShown),
+                       pod.name.view().size() + pod.name_space.view().size(), kTextMaximum - 1);
+  for (const auto& [what, text] : kPushed)
+    if ((pod.*text).view().size() > kTextMaximum)
+      return fmt::format("pod {} has a {} of {} bytes, more than {}", quote(pod.name, kShown), what,
+                         (pod.*text).view().size(), kTextMaximum);
   if (pod.phase == Phase::kNone) return fmt::format("pod {} has no phase", quote(pod.name));
   for (const Text ip : {pod.ip, pod.second_ip, pod.host_ip, pod.second_host_ip})
     if (!ip.empty() && !is_ip(ip))

@@ -94,8 +94,7 @@ sdk::Status push_slices(const Access& access, const Options& options, std::strin
     }
     chosen.any_port.only = !read->ports.empty();
   }
-  Answers(access, chosen, call).push(jobs);
-  return {};
+  return Answers(access, chosen, call).push(jobs);
 }
 
 }  // namespace muster::kubernetes

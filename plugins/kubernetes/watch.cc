@@ -222,7 +222,7 @@ class Watcher {
       for (PodFeed* feed : selected_) lists.emplace(feed->selector().text, &feed->pods());
       auto jobs = find_selected_members(access_, options_, lists, judge);
       if (!jobs) return std::move(jobs).failure();
-      answers_.push(*jobs);
+      if (auto status = answers_.push(*jobs); !status) return std::move(status).failure();
     }
     call_.commit();
     return true;
@@ -244,8 +244,8 @@ class Watcher {
                       [&](const std::string& one) { return strangers_.count(one) != 0; })) {
         auto found = finder_->members(plan, *std::move(placed));
         if (!found) return std::move(found).failure();
-        for (const std::string& warning : found->warnings) call_.add_warning(warning);
-        answers_.push(found->jobs);
+        if (auto status = answers_.push(found->jobs, found->warnings); !status)
+          return std::move(status).failure();
         call_.commit();
         return true;
       }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "plugins/support/checked_push.h"
 #include "plugins/support/text.h"
 #include "plugins/tpu/accelerator.h"
 
@@ -42,64 +43,64 @@ int64_t places_of(const Slice& slice, const std::vector<Slice>& all) {
 }
 
 // What holds for the whole cluster.
-void push_cluster(const Answer& answer, const Options& options, sdk::Call& call) {
-  if (!options.rpc_layer.empty()) call.set_attribute(MUSTER_ATTRIBUTE_RPC_LAYER, options.rpc_layer);
-  call.set_attribute("coordination.leader", fmt::format("/job:{}/task:0", options.job));
+void push_cluster(const Answer& answer, const Options& options, support::CheckedPush& push) {
+  if (!options.rpc_layer.empty()) push.set_attribute(MUSTER_ATTRIBUTE_RPC_LAYER, options.rpc_layer);
+  push.set_attribute("coordination.leader", fmt::format("/job:{}/task:0", options.job));
   if (answer.slices.empty()) return;
   for (const auto& one : answer.slices[0].attributes)
-    if (in_each(answer.slices, one)) call.set_attribute(one.first, one.second);
+    if (in_each(answer.slices, one)) push.set_attribute(one.first, one.second);
   const size_t count = answer.slices.size();
   if (count > 1) {
-    call.set_attribute("slices", std::to_string(count));
-    call.set_attribute("rank", "slice, then worker");
+    push.set_attribute("slices", std::to_string(count));
+    push.set_attribute("rank", "slice, then worker");
   }
   const auto& first = answer.slices[0].workers;
   if (first.empty() || !first[0].missing.empty()) {
     if (!answer.megascale_address.empty())
-      call.set_attribute("megascale.coordinator", answer.megascale_address);
+      push.set_attribute("megascale.coordinator", answer.megascale_address);
     return;
   }
   const Worker& leader = first[0];
   if (leader.port != 0) {
-    call.set_attribute("coordinator", with_port(leader.host, kCoordinatorPort));
+    push.set_attribute("coordinator", with_port(leader.host, kCoordinatorPort));
     if (count > 1)
-      call.set_attribute("megascale.coordinator", !answer.megascale_address.empty()
+      push.set_attribute("megascale.coordinator", !answer.megascale_address.empty()
                                                       ? answer.megascale_address
                                                       : with_port(leader.host, kMegascalePort));
   }
   if (answer.master)
-    call.set_attribute("master.default",
+    push.set_attribute("master.default",
                        (options.rpc_layer.empty() ? "" : options.rpc_layer + "://") +
                            (leader.port == 0 ? leader.host : with_port(leader.host, leader.port)));
 }
 
 void push_slice(const Answer& answer, size_t number, int64_t first, const Options& options,
-                sdk::Call& call) {
+                support::CheckedPush& push) {
   const Slice& slice = answer.slices[number];
   const int64_t places = places_of(slice, answer.slices);
   if (slice.workers.empty()) {
-    if (places == 0) call.add_missing(options.job, MUSTER_UNRANKED, slice.name, slice.missing);
+    if (places == 0) push.add_missing(options.job, MUSTER_UNRANKED, slice.name, slice.missing);
     for (int64_t n = 0; n < places; ++n)
-      call.add_missing(options.job, first + n, worker_name(slice.name, static_cast<size_t>(n)),
+      push.add_missing(options.job, first + n, worker_name(slice.name, static_cast<size_t>(n)),
                        slice.missing);
     return;
   }
   const bool many = answer.slices.size() > 1;
   for (size_t n = 0; n < slice.workers.size(); ++n) {
-    if (call.refused()) return;
+    if (push.stopped()) return;
     const Worker& worker = slice.workers[n];
     const int64_t index = first + static_cast<int64_t>(n);
     const std::string& why = !slice.missing.empty() ? slice.missing : worker.missing;
     if (!why.empty()) {
-      call.add_missing(options.job, index, worker.name, why);
+      push.add_missing(options.job, index, worker.name, why);
       continue;
     }
-    call.add_task({options.job, index, worker.name, worker.host, worker.port});
+    push.add_task({options.job, index, worker.name, worker.host, worker.port});
     if (!many) continue;
-    call.set_attribute("slice", std::to_string(number));
-    call.set_attribute("worker", std::to_string(n));
+    push.set_attribute("slice", std::to_string(number));
+    push.set_attribute("worker", std::to_string(n));
     for (const auto& one : slice.attributes)
-      if (!in_each(answer.slices, one)) call.set_attribute(one.first, one.second);
+      if (!in_each(answer.slices, one)) push.set_attribute(one.first, one.second);
   }
 }
 
@@ -209,14 +210,15 @@ Slice slice_of(const QueuedNode& node, const Queued& queued) {
   return out;
 }
 
-void push(const Answer& answer, const Options& options, sdk::Call& call) {
-  push_cluster(answer, options, call);
+sdk::Status push(const Answer& answer, const Options& options, sdk::Call& call) {
+  support::CheckedPush checked(call, answer.wrong);
+  push_cluster(answer, options, checked);
   for (const Slice& slice : answer.slices)
-    for (const std::string& warning : slice.warnings) call.add_warning(warning);
+    for (const std::string& warning : slice.warnings) checked.add_warning(warning);
   if (answer.local) {
-    call.set_attribute(MUSTER_ATTRIBUTE_MASTER, "");
+    checked.set_attribute(MUSTER_ATTRIBUTE_MASTER, "");
   } else {
-    call.add_job(options.job);
+    checked.add_job(options.job);
   }
   int64_t first = 0;
   bool known = true;
@@ -224,22 +226,23 @@ void push(const Answer& answer, const Options& options, sdk::Call& call) {
   for (size_t n = 0; n < answer.slices.size(); ++n) {
     begins.push_back(first);
     const int64_t places = places_of(answer.slices[n], answer.slices);
-    push_slice(answer, n, first, options, call);
+    push_slice(answer, n, first, options, checked);
     known = known && places > 0;
     first += places;
   }
-  if (known && !answer.local) call.set_expected(options.job, first);
+  if (known && !answer.local) checked.set_expected(options.job, first);
   if (!options.coordinator_name.empty()) {
-    call.add_job(options.coordinator_name);
-    call.add_task({options.coordinator_name, 0, "", options.coordinator_address, 0});
+    checked.add_job(options.coordinator_name);
+    checked.add_task({options.coordinator_name, 0, "", options.coordinator_address, 0});
   }
   if (options.task_id)
-    call.set_identity(options.job, *options.task_id, {}, "the option task_id says so");
+    checked.set_identity(options.job, *options.task_id, {}, "the option task_id says so");
   if (answer.local && !options.task_id)
-    call.set_identity(options.job, 0, {}, "the TPU is this machine's own");
+    checked.set_identity(options.job, 0, {}, "the TPU is this machine's own");
   if (answer.own && answer.own->worker < places_of(answer.slices[answer.own->slice], answer.slices))
-    call.set_identity(options.job, begins[answer.own->slice] + answer.own->worker, {},
-                      answer.own->evidence);
+    checked.set_identity(options.job, begins[answer.own->slice] + answer.own->worker, {},
+                         answer.own->evidence);
+  return checked.end();
 }
 
 }  // namespace muster::tpu

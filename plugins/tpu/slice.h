@@ -45,6 +45,7 @@ struct Answer {
   bool local = false;             // a TPU of this machine: nobody else is in the cluster
   bool master = true;             // the first worker is the master, as TensorFlow's class says it
   std::string megascale_address;  // of the coordinator of all slices, where somebody says it
+  int32_t wrong = MUSTER_E_DATA_LOSS;  // the code of what no cluster can have: who said it
 
   bool whole() const;  // no worker is missing
   // Something is missing that waiting will not bring.
@@ -64,7 +65,7 @@ std::string worker_name(const std::string& tpu, size_t worker);
 // What the name of a type and the topology say of one slice: chips, cores, hosts, devices; and its warnings.
 void describe(const std::string& type, const std::string& topology, Slice& out);
 
-// Pushes the answer: slice by slice, worker by worker.
-void push(const Answer& answer, const Options& options, sdk::Call& call);
+// Pushes the answer: slice by slice, worker by worker. A failure says what of it no cluster can have.
+sdk::Status push(const Answer& answer, const Options& options, sdk::Call& call);
 
 }  // namespace muster::tpu

@@ -194,6 +194,7 @@ sdk::Result<Source> find_source(const Options& options, const sdk::Call& call) {
 sdk::Result<Answer> read_endpoints(const Source& source, const Options& options,
                                    const sdk::Host& host) {
   Answer out;
+  out.wrong = MUSTER_E_INVALID_ARGUMENT;
   Slice& slice = out.slices.emplace_back();
   for (const std::string& text : source.names) {
     Worker worker;
@@ -224,6 +225,7 @@ sdk::Result<Answer> read_gke(const Options& options, const sdk::Call& call) {
       return sdk::Failure{
           MUSTER_E_INVALID_ARGUMENT, fmt::format("TPU_WORKER_HOSTNAMES: {}", *problem), {}};
   Answer out;
+  out.wrong = MUSTER_E_INVALID_ARGUMENT;
   out.master = false;
   out.megascale_address = variable(call, "MEGASCALE_COORDINATOR_ADDRESS");
   const std::string type = variable(call, "TPU_ACCELERATOR_TYPE");

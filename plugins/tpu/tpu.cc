@@ -101,8 +101,7 @@ class Tpu {
     call.host().log(MUSTER_LOG_DEBUG, fmt::format("tpu: {} says which TPU it is", source->said_by));
     auto answer = find(*source, call);
     if (!answer) return std::move(answer).failure();
-    push(*answer, options_, call);
-    return {};
+    return push(*answer, options_, call);
   }
 
   // What can be kept over the questions is found once, for what a call reads it keeps.
@@ -121,10 +120,10 @@ class Tpu {
       known_ = *std::move(answer);
       return {};
     };
-    const auto say = [&](const Notices& notices) {
+    const auto say = [&](const Notices& notices) -> sdk::Status {
       Answer answer = *known_;
       tell(notices, answer);
-      push(answer, options_, call);
+      return push(answer, options_, call);
     };
     return support::google::watch_vm(watched_, ask_again, say, call);
   }

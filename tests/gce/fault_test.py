@@ -1,4 +1,5 @@
 """What goes wrong at Compute Engine: refusals, quotas, outages, odd answers; never a smaller cluster that looks whole."""
+import json
 import time
 import unittest
 
@@ -137,6 +138,28 @@ class Odd(unittest.TestCase):
             self.assertEqual(run.code, 0, run)
             self.assertEqual(run.cluster(), {"worker": ["10.0.0.1:8470"]})
             self.assertEqual(run.answer["jobs"]["worker"]["expected"], 1)
+
+
+class OfTheSource(unittest.TestCase):
+    """What Compute Engine says and no cluster can have is its own fault, and not the plugin's; here and in a process of its own."""
+
+    def told(self, words, *options, **more):
+        instance = {"name": "w-0", "id": "1", "status": "RUNNING", "networkInterfaces": [{"networkIP": "10.0.0.1"}], **more}
+        body = json.dumps(json.dumps({"items": [instance]}))
+        with world(fault(LIST, "body: " + body) + group(1)) as sim:
+            for isolate in ("false", "true"):
+                run = ask(sim, "filter=name = w", *options, group=None, env={"MUSTER_ISOLATE": isolate})
+                self.assertEqual(run.code, 14, run)
+                self.assertEqual(run.out, "")
+                self.assertIn(words, run.err)
+                self.assertNotIn("author", run.err)
+
+    def test_a_text_that_is_too_long(self):
+        self.told("the attribute 'machine.type' has 70000 bytes, more than 65536", machineType="m" * 70000)
+
+    def test_a_name_that_is_no_host(self):
+        for host in ("a..b", "-a", "a" * 64 + ".b"):
+            self.told(f"task named 'w-0' of job 'worker': '{host}", "address=dns", hostname=host)
 
 
 if __name__ == "__main__":

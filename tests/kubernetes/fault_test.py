@@ -1,4 +1,5 @@
 """Servers that refuse, stall or break off: told as they are, and never a part as the whole."""
+import json
 import os
 import tempfile
 import threading
@@ -61,6 +62,21 @@ class Refused(unittest.TestCase):
             self.assertEqual([r["status"] for r in lists(sim)], [429, 200])
         with world(fault("status: 429")) as sim:
             self.told(ask(sim, "{worker: [app=t]}", "--timeout", "3s"), 14, "too much to do")
+
+    def test_each_status_has_its_code_and_a_chain_goes_on_where_the_table_says_so(self):
+        """The table: plugins/README.md."""
+        for status, code, goes_on in ((402, 12, True), (405, 12, True), (410, 11, True), (451, 12, True), (422, 12, False)):
+            with self.subTest(status), world(PODS + f'  faults: [{{match: "GET *jobsets/train", status: {status}}}]\n') as sim:
+                self.told(ask(sim, None, options=["jobset=train"]), code)
+                config = os.path.join(sim.folder.name, "muster.yaml")
+                with open(config, "w") as file:
+                    file.write("cluster:\n  chain:\n    - {backend: kubernetes, options: {jobset: train}}\n"
+                               "    - {backend: static, options: {cluster_spec: {worker: ['10.9.9.9:1']}}}\n")
+                run = ask(sim, file=config)
+                if goes_on:
+                    self.assertEqual(run.cluster(), {"worker": ["10.9.9.9:1"]}, run)
+                else:
+                    self.told(run, code)
 
 
 class Broken(unittest.TestCase):
@@ -155,6 +171,77 @@ class Broken(unittest.TestCase):
             run = ask(sim, "{worker: [app=t]}", "--timeout", "2s", env={"KUBECONFIG": config.name})
         self.no_part(run, 14, 15)
         self.assertIn(str(sim.ready["port"]), run.err)
+
+
+def pod(name, **more):
+    """A running pod as the API server prints it; `more` goes into its metadata, and that of `spec` and `status` into theirs."""
+    spec, status = more.pop("spec", {}), more.pop("status", {})
+    return {"metadata": {"name": name, "namespace": "ml", "uid": "u-" + name, **more}, "spec": {"nodeName": "n", **spec},
+            "status": {"phase": "Running", "podIP": "10.8.0.1", "conditions": [{"type": "Ready", "status": "True"}], **status}}
+
+
+def answering(*answers):
+    """A server that answers a request that matches with that body: pairs, the narrower ones first."""
+    faults = "".join("    - {match: '%s', body: %s}\n" % (match, json.dumps(json.dumps(body))) for match, body in answers)
+    return PODS + "  faults:\n" + faults
+
+
+def pods_of(*items, token=""):
+    return {"kind": "PodList", "metadata": {"resourceVersion": "7", "continue": token}, "items": list(items)}
+
+
+class OfTheSource(unittest.TestCase):
+    """What a server says and no cluster can have is that server's fault, and not the plugin's; here and in a process of its own."""
+
+    def told(self, text, words, *options, mapping="{worker: [app=t]}", code=14):
+        with world(text) as sim:
+            for isolate in ("false", "true"):
+                run = ask(sim, mapping, options=options, env={"MUSTER_ISOLATE": isolate})
+                self.assertEqual(run.code, code, run)
+                self.assertEqual(run.out, "")
+                self.assertIn(words, run.err)
+                self.assertNotIn("author", run.err)
+
+    def test_a_pod_on_two_pages(self):
+        ranks = [{"labels": {"apps.kubernetes.io/pod-index": str(n)}} for n in range(2)]
+        for first, second in (({}, {}), ranks):
+            one, other = pod("w-0", **first), pod("w-1", **second)
+            self.told(answering(("GET *pods?*continue=x*", pods_of(one)), ("GET *pods", pods_of(one, other, token="x"))),
+                      "the API server's list has pod 'ml/w-0' twice", code=12)
+
+    def test_two_pods_of_one_name_in_a_list_of_one_namespace(self):
+        other = {**pod("w-0"), "metadata": {"name": "w-0", "namespace": "other", "uid": "v"}}
+        self.told(answering(("GET *pods", pods_of(pod("w-0"), pod("w-1"), other))), "a task named 'w-0' of job 'worker' is there twice", code=12)
+
+    def test_a_text_that_is_too_long(self):
+        long = "n" * 70000
+        for one in (pod("w-0", spec={"nodeName": long}), pod(long), pod("w-0", uid=long)):
+            self.told(answering(("GET *pods", pods_of(one))), "70000 bytes" if one["metadata"]["name"] == "w-0" else "70002 bytes")
+
+    def test_a_name_with_a_slash(self):
+        self.told(answering(("GET *pods", pods_of(pod("ml/w-0")))), "the name or namespace 'ml/w-0', and none has a '/' in it", "all_namespaces=true")
+
+    def test_a_name_that_is_no_address(self):
+        self.told(answering(("GET *pods", pods_of(pod("w-0", spec={"hostname": "a b", "subdomain": "s"})))), "'a b.s.ml.svc.",
+                  "address=dns")
+
+    def test_an_endpoint_whose_address_is_no_host(self):
+        slices = {"kind": "EndpointSliceList", "metadata": {}, "items": [
+            {"metadata": {"name": "s", "namespace": "ml"}, "addressType": "FQDN", "ports": [{"port": 7}], "endpoints": [{"addresses": ["a b"]}]}]}
+        self.told(answering(("GET *endpointslices*", slices)), "task named 'a b' of job 'worker': 'a b'", "service=s", mapping=None)
+
+    def job_set(self, *names):
+        return {"kind": "JobSet", "metadata": {"name": "train", "namespace": "ml", "uid": "u", "resourceVersion": "7"}, "spec": {"replicatedJobs": [
+            {"name": name, "replicas": 1, "template": {"spec": {"parallelism": 1, "completions": 1, "completionMode": "Indexed"}}} for name in names]}}
+
+    def of_job_set(self, job_set, words):
+        self.told(answering(("GET *jobsets/train", job_set), ("GET *pods", pods_of())), words, "jobset=train", mapping=None)
+
+    def test_a_job_whose_name_has_control_characters(self):
+        self.of_job_set(self.job_set("a\u0085b"), "is no name for a job")
+
+    def test_more_jobs_than_a_cluster_may_have(self):
+        self.of_job_set(self.job_set(*(f"r{n}" for n in range(4097))), "more than 4096 jobs")
 
 
 class Recorded(unittest.TestCase):

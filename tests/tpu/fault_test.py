@@ -1,4 +1,5 @@
 """What goes wrong at Cloud TPU: refusals, quotas, outages, odd answers; never a smaller cluster that looks whole."""
+import json
 import time
 import unittest
 
@@ -148,6 +149,32 @@ class Odd(unittest.TestCase):
             run = ask(sim)
             self.assertEqual(run.code, 10, run)
             self.assertEqual(list(run.missing()), ["plum"])
+
+
+class OfTheSource(unittest.TestCase):
+    """What Cloud TPU says and no cluster can have is its own fault, and not the plugin's; here and in a process of its own."""
+
+    def told(self, words, **more):
+        node = {"name": f"projects/orchard/locations/{ZONE}/nodes/plum", "state": "READY", "health": "HEALTHY",
+                "networkEndpoints": [{"ipAddress": "10.0.0.1"}], **more}
+        with world(fault(NODE, "body: " + json.dumps(json.dumps(node))) + tpu()) as sim:
+            for isolate in ("false", "true"):
+                run = ask(sim, env={"MUSTER_ISOLATE": isolate})
+                self.assertEqual(run.code, 14, run)
+                self.assertEqual(run.out, "")
+                self.assertIn(words, run.err)
+                self.assertNotIn("author", run.err)
+
+    def test_a_text_that_is_too_long(self):
+        self.told("the attribute 'runtime.version' has 70000 bytes, more than 65536", runtimeVersion="r" * 70000)
+        self.told("the attribute 'accelerator.model' has 70000 bytes, more than 65536", acceleratorType="t" * 70000)
+
+    def test_what_variables_say_is_the_users_to_mend(self):
+        variables = {"TPU_WORKER_HOSTNAMES": "a", "TPU_ACCELERATOR_TYPE": "t" * 70000}
+        with world(tpu()) as sim:
+            run = ask(sim, name=None, env=variables)
+            self.assertEqual(run.code, 12, run)
+            self.assertIn("the attribute 'accelerator.model' has 70000 bytes, more than 65536", run.err)
 
 
 if __name__ == "__main__":

@@ -14,13 +14,13 @@ constexpr int64_t kShown_ns = 1'000'000'000;
 
 // Says what is known, and again as soon as there is a notice, until `until_ns`. While the API fails only notices are new.
 sdk::Status tell_until(int64_t until_ns, Notices& notices, Watched& watched,
-                       const std::function<void(const Notices&)>& say, const muster_clock_v1& clock,
-                       sdk::Call& call) {
+                       const std::function<sdk::Status(const Notices&)>& say,
+                       const muster_clock_v1& clock, sdk::Call& call) {
   bool changed = !watched.failing || notices.said() != watched.told;
   for (;;) {
     if (changed) {
       watched.told = notices.said();
-      say(notices);
+      if (auto said = say(notices); !said) return said;
       if (watched.failing)
         call.add_warning("the API cannot be asked now: these are the members that it told before");
       call.commit();
@@ -40,7 +40,7 @@ sdk::Status tell_until(int64_t until_ns, Notices& notices, Watched& watched,
 }  // namespace
 
 sdk::Status watch_vm(Watched& watched, const std::function<sdk::Status()>& ask,
-                     const std::function<void(const Notices&)>& say, sdk::Call& call) {
+                     const std::function<sdk::Status(const Notices&)>& say, sdk::Call& call) {
   Notices notices(call);
   const sdk::Failure poll{MUSTER_E_UNIMPLEMENTED, "nobody tells what becomes of this machine", {}};
   const auto* clock = call.host().service<muster_clock_v1>(MUSTER_CLOCK_V1);

@@ -21,6 +21,6 @@ struct Watched {
 // at once, without another question. While the API fails, the members are those that were found before, and each failure is told again at
 // the core's interval. UNIMPLEMENTED, before anybody is asked, where nobody tells what becomes of this machine, so that the core polls.
 sdk::Status watch_vm(Watched& watched, const std::function<sdk::Status()>& ask,
-                     const std::function<void(const Notices&)>& say, sdk::Call& call);
+                     const std::function<sdk::Status(const Notices&)>& say, sdk::Call& call);
 
 }  // namespace muster::support::google
