@@ -5,6 +5,7 @@
 #include "plugins/kubernetes/permissions.h"
 #include "plugins/kubernetes/pod_list.h"
 #include "plugins/kubernetes/pod_list_protobuf.h"
+#include "plugins/support/http_status.h"
 #include "plugins/support/text.h"
 
 namespace muster::kubernetes {
@@ -70,7 +71,7 @@ sdk::Failure refusal(const Access& access, const Asked& asked, const sdk::Respon
     }
     default: break;
   }
-  return failure(status >= 500 ? MUSTER_E_UNAVAILABLE : MUSTER_E_UNKNOWN,
+  return failure(support::code_of_status(status),
                  fmt::format("the API server {} answers {} when asked for {}: {}", access.server,
                              status, asked.what, words));
 }
