@@ -27,7 +27,7 @@ class OptionSchema {
   OptionSchema& operator=(OptionSchema&&) noexcept;
   ~OptionSchema();
 
-  // For the judge: without `format`, which says nothing that binds and which valijson takes for a text always.
+  // For the validator: without `format`, which says nothing that binds and which valijson takes for a text always.
   const std::string& json() const { return json_; }
 
   // `alternatives`: with what speaks only in one case (anyOf, oneOf, if, then, else).

@@ -232,7 +232,7 @@ void fill_defaults(Value& value, const OptionSchema& schema, const Schemas& sche
   }
 }
 
-// Long texts are cut for the judge, whose regular expressions would take the stack for them; the walk has told of those
+// Long texts are cut for the validator, whose regular expressions would take the stack for them; the walk has told of those
 // whose schema has a pattern. Twice as long stays too long for any pattern's own limit.
 void shorten(Value& value, Document& document) {
   if (value.IsString() && value.GetStringLength() > 2 * kMaximumMatched) {
@@ -262,14 +262,15 @@ CheckedOptions check_options(const std::string& backend, const OptionSchema& sch
     checked.marks.emplace("", mark_at(problems->text(), place));
   }
 
-  std::string judged = to_text(document);
-  if (judged.size() > 2 * kMaximumMatched && schema.json().find("\"pattern") != std::string::npos) {
+  std::string validated = to_text(document);
+  if (validated.size() > 2 * kMaximumMatched &&
+      schema.json().find("\"pattern") != std::string::npos) {
     Document shortened;
     shortened.CopyFrom(document, shortened.GetAllocator());
     shorten(shortened, shortened);
-    judged = to_text(shortened);
+    validated = to_text(shortened);
   }
-  const Result<Verdict> verdict = judge(schema.json(), judged);
+  const Result<Verdict> verdict = validate(schema.json(), validated);
   if (!verdict) {
     problems->add(
         place,

@@ -8,7 +8,7 @@
 #include "core/config/config.h"
 #include "core/config/option_schema.h"
 #include "core/config/problems.h"
-#include "core/config/schema_judge.h"
+#include "core/config/schema_validator.h"
 #include "core/config/tree.h"
 
 namespace muster::conf {
@@ -31,7 +31,7 @@ void hide_value(const Node& node, Problems* problems);
 // Hides every value whose key sounds like a secret's: for options whose schema is not known.
 void hide_what_sounds_secret(const Node& node, Problems* problems);
 
-// The second half of check_options: says in words what the judge found.
+// The second half of check_options: says in words what the validator found.
 struct Explained {
   const std::string& backend;
   const OptionSchema& schema;

@@ -13,12 +13,12 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/config/mask.h"
 #include "core/config/options.h"
 #include "core/config/scalar.h"
 #include "core/config/utf8.h"
 #include "core/config/words.h"
 #include "core/config/yaml_problems.h"
+#include "core/config/yaml_protect.h"
 
 namespace muster::conf {
 namespace {
@@ -88,7 +88,7 @@ class Builder : public YAML::EventHandler {
     const size_t content = skip_properties(offset);
     const char first = content < end_ ? problems_.text()[content] : ' ';
     std::string raw = value;
-    unmask(&raw, first == '"');
+    restore_from_yaml(&raw, first == '"');
     if (find_not_utf8(raw) != std::string_view::npos) {
       problems_.add(offset, R"(not YAML: use "\u0085" and "\u00a0" for "\N" and "\_")");
       raw.clear();
@@ -247,7 +247,7 @@ class Builder : public YAML::EventHandler {
   }
 
   void bad_tag(Node* node, std::string tag) {
-    unmask(&tag, false);
+    restore_from_yaml(&tag, false);
     problems_.add(node->offset,
                   fmt::format("the tag '{}' is not known; no value needs a tag", printable(tag)));
     node->kind = Kind::kBroken;
@@ -420,7 +420,8 @@ void read_yaml(size_t begin, size_t end, const EnvironmentLookup& environment, P
     document->root = nullptr;
   };
   try {
-    std::istringstream stream(mask(std::string_view(problems->text()).substr(begin, end - begin)));
+    std::istringstream stream(
+        protect_from_yaml(std::string_view(problems->text()).substr(begin, end - begin)));
     YAML::Parser parser(stream);
     while (!builder.stopped() && parser.HandleNextDocument(builder)) {
     }

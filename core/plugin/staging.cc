@@ -62,7 +62,7 @@ Checked Staging::find_job(std::string_view name, StagedJob*& job) {
   if (Checked full = count_bytes(name.size())) return full;
   last_job_ = jobs_.size();
   jobs_.emplace_back().name = key;
-  jobs_.back().earlier = earlier_.tasks(name);
+  jobs_.back().previous = previous_answers_.tasks(name);
   places_.emplace(std::move(key), last_job_);
   job = &jobs_[last_job_];
   return {};
@@ -110,7 +110,7 @@ Checked Staging::add_task(std::string_view job_name, int64_t index, std::string_
                    fmt::format("{}: port {} is not 1 to 65535, or 0 for the one in the address",
                                task_words(job_name, index, name), port)};
   }
-  const Task* const before = job->earlier.find(name);
+  const Task* const before = job->previous.find(name);
   const bool moved = before == nullptr || port == 0 || port != before->address.port() ||
                      address != before->address.host();
   Result<Address> parsed = !moved      ? before->address
@@ -145,17 +145,17 @@ void Staging::append(StagedJob& job, int64_t index, std::string_view name, Addre
                      const Task* before) {
   seal_attributes();
   std::vector<Task>& tasks = job.tasks;
-  const bool repeats = before != nullptr && job.earlier.by_name();
+  const bool repeats = before != nullptr && job.previous.by_name();
   if (tasks.empty()) {
-    job.in_order = job.earlier.size() != 0;
+    job.in_order = job.previous.size() != 0;
   } else if (job.in_order && !(repeats && job.repeats)) {
     job.in_order = natural_compare(tasks.back().name, name) < 0;
   }
   job.repeats = repeats;
   // Not one by one at first. More than double would be memory that other things have used before, and so is there.
   if (tasks.size() == tasks.capacity())
-    tasks.reserve(std::max({size_t{16}, job.earlier.size() + 1, tasks.size() * 2}));
-  Task& task = before != nullptr ? tasks.emplace_back(job.earlier.take(*before))
+    tasks.reserve(std::max({size_t{16}, job.previous.size() + 1, tasks.size() * 2}));
+  Task& task = before != nullptr ? tasks.emplace_back(job.previous.take(*before))
                                  : tasks.emplace_back(0, Address(), name);
   task.address = std::move(address);
   task.index = index == kUnranked ? 0 : static_cast<int32_t>(index);
@@ -170,7 +170,7 @@ bool Staging::repeat_task(std::string_view job_name, int64_t index, std::string_
                           std::string_view address, int64_t port) {
   if (last_job_ >= jobs_.size() || task_count_ >= MUSTER_TASKS_MAXIMUM) return false;
   StagedJob& job = jobs_[last_job_];
-  const Task* const before = job.earlier.next();
+  const Task* const before = job.previous.next();
   if (before == nullptr || name.empty() || job.name != job_name || !(before->name == name) ||
       port == 0 || port != before->address.port() || address != before->address.host())
     return false;
@@ -182,7 +182,7 @@ bool Staging::repeat_task(std::string_view job_name, int64_t index, std::string_
   const uint64_t bytes = name.size() + address.size();
   if (bytes_ + bytes > kBytesMaximum) return false;
   bytes_ += bytes;
-  job.earlier.pass();
+  job.previous.pass();
   append(job, index, name, before->address, before);
   return true;
 }
@@ -473,10 +473,10 @@ Result<BackendAnswer> Staging::finish() {
     }
   }
   answer.attributes = std::move(attributes_);
-  earlier_.keep(answer.spec, std::move(by_name));
-  EarlierAnswers earlier = std::move(earlier_);
+  previous_answers_.keep(answer.spec, std::move(by_name));
+  PreviousAnswers previous = std::move(previous_answers_);
   *this = Staging();
-  earlier_ = std::move(earlier);
+  previous_answers_ = std::move(previous);
   return answer;
 }
 

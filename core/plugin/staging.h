@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/plugin/backend.h"
-#include "core/plugin/earlier.h"
+#include "core/plugin/previous_answers.h"
 #include "core/resolve/snapshot.h"
 
 namespace muster {
@@ -68,7 +68,7 @@ class Staging {
     bool in_spec = false;  // named by add_job or add_task; else only missing or expected
     bool ranked = false;   // of a job that has tasks
     std::vector<Task> tasks;
-    EarlierTasks earlier;
+    PreviousTasks previous;
     bool repeats = false;               // the last task was found there
     bool in_order = false;              // it is known that names ascend so far
     bool ascending = true;              // indices so far
@@ -140,7 +140,7 @@ class Staging {
 
   std::vector<StagedIdentity> identities_;
   std::vector<std::string> warnings_;
-  EarlierAnswers earlier_;
+  PreviousAnswers previous_answers_;
 };
 
 }  // namespace muster

@@ -46,8 +46,8 @@ Part without_members(std::string path, const BackendAnswer& last, const std::str
   return part;
 }
 
-const std::optional<Failing>& earlier(const std::optional<Failing>& a,
-                                      const std::optional<Failing>& b) {
+const std::optional<Failing>& earlier_failure(const std::optional<Failing>& a,
+                                              const std::optional<Failing>& b) {
   if (!a || !b) return a ? a : b;
   return b->since.monotonic_ns < a->since.monotonic_ns ? b : a;
 }
@@ -382,8 +382,8 @@ Tree::View Tree::stop_chain(Node& chain, size_t at, Moment since, std::vector<Er
     (*view.part)
         ->warnings.push_back(failing_words(
             path, since.realtime_ns, "the last answer of " + chain.config->path + " stays", error));
-    view.stale = earlier(view.stale, Failing{error, since});
-    view.stopped = earlier(view.stopped, Failing{error, since});
+    view.stale = earlier_failure(view.stale, Failing{error, since});
+    view.stopped = earlier_failure(view.stopped, Failing{error, since});
   } else {
     view.part = chain_stopped(*chain.config, std::move(errors), at);
   }
@@ -404,9 +404,9 @@ Tree::View Tree::ask_merge(Node& merge) {
     View one = ask(child, merge.deadline_ns);
     view.sources.insert(view.sources.end(), std::make_move_iterator(one.sources.begin()),
                         std::make_move_iterator(one.sources.end()));
-    view.stale = earlier(view.stale, one.stale);
-    view.gone = earlier(view.gone, one.gone);
-    view.stopped = earlier(view.stopped, one.stopped);
+    view.stale = earlier_failure(view.stale, one.stale);
+    view.gone = earlier_failure(view.gone, one.gone);
+    view.stopped = earlier_failure(view.stopped, one.stopped);
     if (one.pending()) {
       pending = true;
     } else if (one.answered()) {

@@ -13,7 +13,7 @@
 
 #include "core/cancel.h"
 #include "core/resolve/snapshot.h"
-#include "core/service/kept_texts.h"
+#include "core/service/call_strings.h"
 #include "core/service/session.h"
 
 namespace muster {
@@ -89,7 +89,7 @@ class Call {
   CancelToken cancel_;
   std::shared_ptr<HttpLibrary> http_;
   std::atomic<int64_t> skipped_ns_{0};
-  KeptTexts texts_;
+  CallStrings texts_;
   mutable std::mutex mutex_;
   std::map<const void*, std::shared_ptr<void>> owned_;
   std::vector<RequestRecord> requests_;

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "core/service/call_strings.h"
 #include "core/service/host.h"
 #include "core/service/http_library.h"
 #include "core/service/http_secret.h"
-#include "core/service/kept_texts.h"
 #include "core/service/recording.h"
 #include "core/service/services.h"
 #include "core/service/text.h"
@@ -73,7 +73,7 @@ Attempt over_network(Call& call, const muster_call_v1* raw_call, const HttpReque
                      const Proxy& proxy, int64_t deadline_ns, std::string* copy) {
   Attempt attempt;
   if (call.http() == nullptr) {
-    attempt.error = {Code::kInternal, "the core lent this call no HTTP library", {}};
+    attempt.error = {Code::kInternal, "the core gave this call no HTTP library", {}};
     return attempt;
   }
   Result<const muster_transport_v1*> transport = call.http()->transport(call.session());

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Host is what a backend is lent for as long as it lives. Log is for any goroutine, CheckAddress for the one that runs the backend.
+// Host is what a backend is given for as long as it lives. Log is for any goroutine, CheckAddress for the one that runs the backend.
 type Host struct {
 	connection *connection
 

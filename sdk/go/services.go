@@ -160,7 +160,7 @@ func (c *Call) EndHTTP(number uint64) {
 	c.push(kindEndHTTP, new(writer).unsigned(1, number))
 }
 
-// HasTerminal says whether a program may be lent the launcher's terminal.
+// HasTerminal says whether a program may be given the launcher's terminal.
 func (c *Call) HasTerminal() (bool, error) {
 	answer, err := c.ask(kindHasTerminal, new(writer))
 	return err == nil && answer.number == 1, err

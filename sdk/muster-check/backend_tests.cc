@@ -76,8 +76,8 @@ bool can_be_told(const Expected& expected, const RecordedResolver& recorded,
       });
 }
 
-void judge(Trial& trial, const Expected& expected, const Question& question,
-           const std::string& right, const Outcome& outcome) {
+void check_answer(Trial& trial, const Expected& expected, const Question& question,
+                  const std::string& right, const Outcome& outcome) {
   const std::string where = fmt::format("{} {}", question.text(), expected.fault.what);
   if (outcome.ended)
     return trial.report.broke("MP-12", fmt::format("{}: {}", where, outcome.error().message));
@@ -122,7 +122,7 @@ void run(Trial& trial, const Expected& expected) {
     const auto outcome = ask_once(trial, world, *subject, trial.target.config, ask);
     if (!outcome || world.servers().faults() == 0) continue;
     ++asked;
-    if (first->good() || !outcome->good()) judge(trial, expected, question, right, *outcome);
+    if (first->good() || !outcome->good()) check_answer(trial, expected, question, right, *outcome);
   }
   trial.report.note(fmt::format("{} of {} questions", asked, count));
 }

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/config/option_schema.h"
-#include "core/config/schema_judge.h"
+#include "core/config/schema_validator.h"
 #include "core/isolate/policy.h"
 #include "core/isolate/program.h"
 #include "core/plugin/backend.h"
@@ -101,13 +101,13 @@ void descriptor(Trial& trial) {
   if (said.description.empty()) trial.report.note("its descriptor has no description");
   Result<conf::OptionSchema> schema = conf::OptionSchema::parse(said.options_schema);
   if (!schema) return trial.report.broke("MP-2", "its options: " + schema.error().message);
-  const Result<conf::Verdict> verdict = conf::judge(schema->json(), "{}");
+  const Result<conf::Verdict> verdict = conf::validate(schema->json(), "{}");
   if (!verdict) trial.report.broke("MP-2", "its options: " + verdict.error().message);
 }
 
 void table(Trial& trial) {
   if (!trial.target.found) return trial.report.skip("its descriptor cannot be read");
-  // The core's own loader is the judge.
+  // The core's own loader decides.
   trial.report.step("MP-19", "loading it");
   const Log silent;
   const auto library = load_plugin(*trial.target.found, silent);

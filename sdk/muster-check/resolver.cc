@@ -77,13 +77,14 @@ Resolver::Resolver(Trial& trial, World& world, const Subject& subject, const Res
   for (const std::string& secret : config.secrets) world.secrets()->add(secret);
 }
 
-void Resolver::hear(const Error& error) {
+void Resolver::take_error(const Error& error) {
   if (!trial_.isolated()) return;
   world_.said().add("an error", error.message);
   for (const auto& detail : error.details) world_.said().add("a detail of an error", detail.value);
 }
 
-void Resolver::judge(const char* function, const Outcome& outcome, const LentCall* call) {
+void Resolver::check_outcome(const char* function, const Outcome& outcome,
+                             const InstrumentedCall* call) {
   Reporter& report = trial_.report;
   for (const std::string& leak : world_.said().take_leaks()) report.broke("MP-17", leak);
   for (const std::string& complaint : world_.said().take_complaints())
@@ -120,7 +121,7 @@ Outcome Resolver::create() {
     outcome.answer.emplace(Error{Code::kInternal, std::move(text), {{"duty", duty}}});
   };
   const Error& said = error.error;
-  hear(said);
+  take_error(said);
   if (thrown) {
     outcome.code = MUSTER_E_INTERNAL;
     wrong("MP-13", *thrown);
@@ -140,7 +141,7 @@ Outcome Resolver::create() {
     outcome.answer.emplace(said);
     outcome.answer->error().code = static_cast<Code>(outcome.code);
   }
-  judge("create", outcome, nullptr);
+  check_outcome("create", outcome, nullptr);
   return outcome;
 }
 
@@ -183,7 +184,8 @@ Outcome Resolver::ask(const Ask& ask) {
   const int64_t start_ns = monotonic_ns();
   const bool watches = ask.function == Function::kWatch;
   const int64_t deadline_ns = watches ? MUSTER_NO_DEADLINE : start_ns + ask.time_ns;
-  LentCall call(world_, subject_.name(), config_.path, deadline_ns, cancel, subject_.core());
+  InstrumentedCall call(world_, subject_.name(), config_.path, deadline_ns, cancel,
+                        subject_.core());
   call.refuse(ask.refused_push);
   constexpr int64_t kInterval_ns = 1'000'000'000;
   if (watches) call.watch([&](const BackendAnswer&) { ++outcome.commits; }, kInterval_ns);
@@ -211,10 +213,11 @@ Outcome Resolver::ask(const Ask& ask) {
       std::max<int64_t>(until - monotonic_ns(), 0) + (ask.may_be_late ? 3 * kSecond : 10 * kSecond);
   run_within(trial_, "MP-12", function, limit, [&] {
     call.begin();
-    const auto thrown = catch_exception([&] { outcome.code = run(ask, call.lent(), &error); });
+    const auto thrown =
+        catch_exception([&] { outcome.code = run(ask, call.instrumented(), &error); });
     outcome.late_ns = monotonic_ns() - std::max(until, start_ns);
     call.end_streams();
-    hear(error.error);
+    take_error(error.error);
     if (thrown) outcome.code = MUSTER_E_INTERNAL;
     outcome.answer.emplace(thrown ? Result<BackendAnswer>(call.thrown(*thrown))
                                   : call.finish(outcome.code, error.error));
@@ -231,7 +234,7 @@ Outcome Resolver::ask(const Ask& ask) {
                   outcome.error().detail("duty") == "MP-12";
   outcome.pushes = call.pushes();
   outcome.pushes_after = call.pushes_after();
-  judge(function, outcome, &call);
+  check_outcome(function, outcome, &call);
   return outcome;
 }
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "core/plugin/backend.h"
-#include "sdk/muster-check/lent_call.h"
+#include "sdk/muster-check/instrumented_call.h"
 #include "sdk/muster-check/subject.h"
 
 namespace muster::check {
@@ -68,8 +68,8 @@ class Resolver {
 
  private:
   // Through the frames an error comes whole, and not by the host's functions, which are watched.
-  void hear(const Error& error);
-  void judge(const char* function, const Outcome& outcome, const LentCall* call);
+  void take_error(const Error& error);
+  void check_outcome(const char* function, const Outcome& outcome, const InstrumentedCall* call);
   // Calls the function of the plugin; its code.
   int32_t run(const Ask& ask, const muster_call_v1* call, muster_error* error) const;
 
@@ -77,7 +77,7 @@ class Resolver {
   World& world_;
   const Subject& subject_;
   const ResolverConfig& config_;
-  LentHost host_;
+  InstrumentedHost host_;
   muster_resolver* resolver_ = nullptr;
 };
 

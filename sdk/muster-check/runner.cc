@@ -80,8 +80,8 @@ std::string last_of(const std::string& text) {
 }
 
 // What the standard streams and the end of the process say beyond the report.
-void judge(const Test& test, int status, const std::string& out, const std::string& err,
-           Verdict& verdict) {
+void read_verdict(const Test& test, int status, const std::string& out, const std::string& err,
+                  Verdict& verdict) {
   const std::string step = verdict.step.empty() ? "its start" : verdict.step;
   if (status == -1) {
     verdict.findings.push_back(
@@ -136,7 +136,7 @@ TestResult run_apart(const Test& test, const std::vector<std::string>& arguments
   const int status = wait_for(process, test.seconds);
   ::kill(-process, SIGKILL);  // what it left behind
   result.verdict = read_report(report.text());
-  judge(test, status, out.text(), err.text(), result.verdict);
+  read_verdict(test, status, out.text(), err.text(), result.verdict);
   result.seconds = static_cast<double>(monotonic_ns() - start) / 1e9;
   result.kind = !result.verdict.findings.empty() ? TestResult::Kind::kFailed
                 : result.verdict.skipped.empty() ? TestResult::Kind::kPassed

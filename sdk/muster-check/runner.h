@@ -1,4 +1,4 @@
-// Runs each test in a process of its own, and judges how that ended.
+// Runs each test in a process of its own, and says how that ended.
 #pragma once
 
 #include <string>

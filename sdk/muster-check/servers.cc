@@ -7,9 +7,9 @@
 #include <memory>
 
 #include "core/cancel.h"
+#include "core/service/call_strings.h"
 #include "core/service/host.h"
 #include "core/service/http_secret.h"
-#include "core/service/kept_texts.h"
 #include "core/service/services.h"
 #include "core/service/text.h"
 #include "core/service/url.h"

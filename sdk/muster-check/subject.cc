@@ -36,7 +36,8 @@ std::unique_ptr<Subject> Subject::load(Trial& trial, World& world, const Core& c
   std::unique_ptr<Subject> subject(new Subject);
   subject->name_ = descriptor.name;
   subject->core_ = core;
-  subject->entry_host_ = std::make_unique<LentHost>(world, descriptor.name, ResolverConfig{}, core);
+  subject->entry_host_ =
+      std::make_unique<InstrumentedHost>(world, descriptor.name, ResolverConfig{}, core);
   trial.report.step("MP-19", "its entry");
   const muster_plugin_v1* table = nullptr;
   const auto thrown = catch_exception([&] { table = entry(subject->entry_host_->table()); });

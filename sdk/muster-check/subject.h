@@ -41,7 +41,7 @@ class Subject {
   muster_plan_v1 plan_{};
   std::string name_;
   Core core_;
-  std::unique_ptr<LentHost> entry_host_;
+  std::unique_ptr<InstrumentedHost> entry_host_;
 };
 
 }  // namespace muster::check

@@ -67,8 +67,8 @@ std::shared_ptr<Session> World::session() const {
       std::make_unique<Recording>(RecordedResolvers{{path_, recorded_}}), log_, secrets_);
 }
 
-LentHost::LentHost(const World& world, const std::string& backend, const ResolverConfig& config,
-                   const Core& core)
+InstrumentedHost::InstrumentedHost(const World& world, const std::string& backend,
+                                   const ResolverConfig& config, const Core& core)
     : host_(backend, config.path, config.options_json, world.log(), world.secrets(), world.http()) {
   core_functions = *host_.table();
   muster_host_v1 table = *host_.table();

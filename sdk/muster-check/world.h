@@ -1,4 +1,4 @@
-// The world that a plugin under test lives in: its recording, its servers, what it says, and the tables that it is lent.
+// The world that a plugin under test lives in: its recording, its servers, what it says, and the tables that it is given.
 #pragma once
 
 #include <muster/plugin.h>
@@ -52,11 +52,11 @@ class World {
   std::shared_ptr<HttpLibrary> http_;
 };
 
-// The host table that a resolver is lent: the core's own, watched, read-only, and of the core that a test wants.
-class LentHost {
+// The host table that a resolver is given: the core's own, watched, read-only, and of the core that a test wants.
+class InstrumentedHost {
  public:
-  LentHost(const World& world, const std::string& backend, const ResolverConfig& config,
-           const Core& core);
+  InstrumentedHost(const World& world, const std::string& backend, const ResolverConfig& config,
+                   const Core& core);
   const muster_host_v1* table() const {
     return static_cast<const muster_host_v1*>(guarded_->data());
   }

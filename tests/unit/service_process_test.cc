@@ -180,7 +180,7 @@ TEST_CASE("more output than may be is refused, and a flood of errors keeps its e
   CHECK(errors.said().substr(4092) == "end\n");
 }
 
-TEST_CASE("without a terminal none is lent") {
+TEST_CASE("without a terminal none is given") {
   World world;
   if (World::service<muster_process_v1>(MUSTER_PROCESS_V1)->has_terminal(world.call()) == 1) return;
   CHECK(Ran(world, {"true"}, MUSTER_PROCESS_TERMINAL).code == MUSTER_E_FAILED_PRECONDITION);

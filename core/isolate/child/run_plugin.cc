@@ -13,8 +13,8 @@
 #include <optional>
 #include <thread>
 
-#include "core/isolate/child/lent.h"
 #include "core/isolate/child/link.h"
+#include "core/isolate/child/remote_host.h"
 #include "core/isolate/control.h"
 #include "core/isolate/identity.h"
 #include "core/plugin/backend.h"
@@ -69,7 +69,7 @@ class Plugin {
 
   Link& link_;
   FoundPlugin found_;
-  std::unique_ptr<Lent> lent_;
+  std::unique_ptr<RemoteHost> remote_;
   std::shared_ptr<const PluginLibrary> library_;
   muster_resolver* resolver_ = nullptr;
 
@@ -83,9 +83,9 @@ void Plugin::create(uint64_t id, const frames::v1::Create& create) {
   Frame frame;
   frame.set_id(id);
   Answer& answer = *frame.mutable_answer();
-  lent_ = std::make_unique<Lent>(link_, found_.descriptor.name, create);
+  remote_ = std::make_unique<RemoteHost>(link_, found_.descriptor.name, create);
   const Log log(MUSTER_LOG_DEBUG, [this](int32_t level, std::string_view text) {
-    lent_->host()->log(lent_->host(), level, text.data(), text.size());
+    remote_->host()->log(remote_->host(), level, text.data(), text.size());
   });
   Result<std::shared_ptr<const PluginLibrary>> library = load_plugin(found_, log);
   if (!library) {
@@ -97,12 +97,12 @@ void Plugin::create(uint64_t id, const frames::v1::Create& create) {
   muster_error error;
   int32_t code = MUSTER_E_INTERNAL;
   const auto thrown = catch_exception([&] {
-    code = library_->table().create(lent_->host(), create.options().c_str(),
+    code = library_->table().create(remote_->host(), create.options().c_str(),
                                     create.options().size(), &resolver_, &error);
   });
-  if (thrown) lent_->misbehaved("MP-13", "create failed: " + *thrown);
+  if (thrown) remote_->misbehaved("MP-13", "create failed: " + *thrown);
   if (!thrown && code == MUSTER_OK && resolver_ == nullptr)
-    lent_->misbehaved("MP-22", "create returned OK and made no resolver");
+    remote_->misbehaved("MP-22", "create returned OK and made no resolver");
   put_error(error.error, code, answer);
   if (library_->watch().watch != nullptr) answer.add_extensions(MUSTER_WATCH_V1);
   if (library_->permissions().permissions != nullptr) answer.add_extensions(MUSTER_PERMISSIONS_V1);
@@ -111,7 +111,7 @@ void Plugin::create(uint64_t id, const frames::v1::Create& create) {
 }
 
 int32_t Plugin::call(const frames::v1::Run& run, muster_error* error) {
-  const muster_call_v1* table = lent_->begin_call(run);
+  const muster_call_v1* table = remote_->begin_call(run);
   switch (run.function()) {
     case frames::v1::RESOLVE: return library_->table().resolve(resolver_, table, error);
     case frames::v1::WATCH:
@@ -158,7 +158,7 @@ void Plugin::run(uint64_t id, const frames::v1::Run& run) {
   const auto thrown = catch_exception([&] { code = call(run, &error); });
   end_interrupts();
   if (thrown)
-    lent_->misbehaved("MP-13", fmt::format("{} failed: {}", name_of(run.function()), *thrown));
+    remote_->misbehaved("MP-13", fmt::format("{} failed: {}", name_of(run.function()), *thrown));
   Frame frame;
   frame.set_id(id);
   put_error(error.error, code, *frame.mutable_answer());
@@ -180,9 +180,9 @@ void Plugin::interrupt() {
   Result<std::thread> started = start_thread("interrupt", [this, done] {
     const auto thrown = catch_exception([&] { library_->table().interrupt(resolver_); });
     if (thrown)
-      lent_->host()->log(lent_->host(), MUSTER_LOG_ERROR,
-                         fmt::format("misbehaved: interrupt failed: {} (MP-13)", *thrown).c_str(),
-                         MUSTER_NUL_TERMINATED);
+      remote_->host()->log(remote_->host(), MUSTER_LOG_ERROR,
+                           fmt::format("misbehaved: interrupt failed: {} (MP-13)", *thrown).c_str(),
+                           MUSTER_NUL_TERMINATED);
     done();
   });
   if (started) {

@@ -82,7 +82,7 @@ bool Supervisor::wait_for_child(int64_t nanoseconds) {
   }
 }
 
-void Supervisor::hear(IdleTime& idle, bool& end_now, bool& end_soon) {
+void Supervisor::read_control(IdleTime& idle, bool& end_now, bool& end_soon) {
   std::array<char, 64> said;
   const ssize_t got = ::recv(kControl, said.data(), said.size(), MSG_DONTWAIT);
   for (ssize_t at = 0; at < got; ++at) {
@@ -108,7 +108,7 @@ int Supervisor::watch(pid_t child, int failing, int64_t idle_period_ns) {
     // Where the kernel has no descriptors of processes, a look now and then.
     ::poll(waiting.data(), waiting.size(),
            launcher_descriptor_ < 0 ? 250 : idle.milliseconds_left());
-    if (waiting[1].revents != 0) hear(idle, end_now, end_soon);
+    if (waiting[1].revents != 0) read_control(idle, end_now, end_soon);
     if (launcher_gone()) end_soon = true;
     ended.idle_ns = idle.too_much();
     if (ended.idle_ns != 0) end_now = true;

@@ -30,7 +30,7 @@ class Supervisor {
   bool wait_for_child(int64_t nanoseconds);
   bool launcher_gone() const;
   // Reads what the launcher says: of calls, to end now, or that it says nothing any more.
-  static void hear(IdleTime& idle, bool& end_now, bool& end_soon);
+  static void read_control(IdleTime& idle, bool& end_now, bool& end_soon);
   void end_all(Ended& ended);
 
   pid_t launcher_;

@@ -409,7 +409,7 @@ class Call {
     if (code == MUSTER_OK) return {};
     return Failure{code, "the call ended while it waited", {}};
   }
-  /** Whether a program may be lent the launcher's terminal. */
+  /** Whether a program may be given the launcher's terminal. */
   bool has_terminal() const {
     const auto* process = host_.service<muster_process_v1>(MUSTER_PROCESS_V1);
     return process != nullptr && process->has_terminal(call_) != 0;

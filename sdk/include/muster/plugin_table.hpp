@@ -45,58 +45,58 @@ struct Plans<Backend, std::void_t<decltype(std::declval<Backend&>().plan(
 /** The functions of a table for a class with create and resolve, and perhaps watch, permissions and plan; used through MUSTER_PLUGIN. */
 template <typename Backend>
 struct Functions {
-  struct Held {
+  struct Resolver {
     Host host;
     std::unique_ptr<Backend> backend;
   };
 
   static int32_t create(const muster_host_v1* host, const char* options, uint64_t options_size,
                         muster_resolver** resolver, muster_error* error) {
-    const Host lent(host);
-    return guarded(lent, error, [&]() -> int32_t {
+    const Host wrapped(host);
+    return guarded(wrapped, error, [&]() -> int32_t {
       const std::string_view text = options_size == MUSTER_NUL_TERMINATED
                                         ? std::string_view(options)
                                         : std::string_view(options, options_size);
-      Result<std::unique_ptr<Backend>> backend = Backend::create(lent, text);
-      if (!backend) return lent.fail(error, backend.failure());
-      *resolver = reinterpret_cast<muster_resolver*>(new Held{lent, *std::move(backend)});
+      Result<std::unique_ptr<Backend>> backend = Backend::create(wrapped, text);
+      if (!backend) return wrapped.fail(error, backend.failure());
+      *resolver = reinterpret_cast<muster_resolver*>(new Resolver{wrapped, *std::move(backend)});
       return MUSTER_OK;
     });
   }
 
-  static void destroy(muster_resolver* resolver) { delete reinterpret_cast<Held*>(resolver); }
+  static void destroy(muster_resolver* resolver) { delete reinterpret_cast<Resolver*>(resolver); }
 
   static int32_t resolve(muster_resolver* resolver, const muster_call_v1* table,
                          muster_error* error) {
-    Held& held = *reinterpret_cast<Held*>(resolver);
-    return called(held, table, error, [&](Call& call) { return held.backend->resolve(call); });
+    Resolver& own = *reinterpret_cast<Resolver*>(resolver);
+    return called(own, table, error, [&](Call& call) { return own.backend->resolve(call); });
   }
 
   /** muster.watch/1, for a class that has `Status watch(Call&)`: it commits snapshots until cancelled() or a failure. */
   static int32_t watch(muster_resolver* resolver, const muster_call_v1* table,
                        muster_error* error) {
-    Held& held = *reinterpret_cast<Held*>(resolver);
-    return called(held, table, error, [&](Call& call) { return held.backend->watch(call); });
+    Resolver& own = *reinterpret_cast<Resolver*>(resolver);
+    return called(own, table, error, [&](Call& call) { return own.backend->watch(call); });
   }
 
   /** muster.permissions/1, for a class that has `Status permissions(Call&, const PermissionsRequest&)`. */
   static int32_t permissions(muster_resolver* resolver,
                              const muster_permissions_request_v1* request,
                              const muster_call_v1* table, muster_error* error) {
-    Held& held = *reinterpret_cast<Held*>(resolver);
+    Resolver& own = *reinterpret_cast<Resolver*>(resolver);
     PermissionsRequest asked;
     asked.principal = std::string_view(request->principal, request->principal_size);
     asked.watch = (request->flags & MUSTER_PERMISSIONS_WATCH) != 0;
-    return called(held, table, error,
-                  [&](Call& call) { return held.backend->permissions(call, asked); });
+    return called(own, table, error,
+                  [&](Call& call) { return own.backend->permissions(call, asked); });
   }
 
   /** muster.plan/1, for a class that has `Status plan(Call&, int64_t members)`. */
   static int32_t plan(muster_resolver* resolver, const muster_plan_request_v1* request,
                       const muster_call_v1* table, muster_error* error) {
-    Held& held = *reinterpret_cast<Held*>(resolver);
-    return called(held, table, error,
-                  [&](Call& call) { return held.backend->plan(call, request->members); });
+    Resolver& own = *reinterpret_cast<Resolver*>(resolver);
+    return called(own, table, error,
+                  [&](Call& call) { return own.backend->plan(call, request->members); });
   }
 
   static const void* get_extension(const char* id) {
@@ -118,15 +118,15 @@ struct Functions {
 
  private:
   template <typename Body>
-  static int32_t called(const Held& held, const muster_call_v1* table, muster_error* error,
+  static int32_t called(const Resolver& own, const muster_call_v1* table, muster_error* error,
                         const Body& body) noexcept {
-    return guarded(held.host, error, [&]() -> int32_t {
-      Call call(held.host, table, error);
+    return guarded(own.host, error, [&]() -> int32_t {
+      Call call(own.host, table, error);
       const Status status = body(call);
       if (call.refused()) return call.refusal();
-      if (!status) return held.host.fail(error, status.failure());
+      if (!status) return own.host.fail(error, status.failure());
       // What a service failed with did not matter to the class, so it is no error of the call (MP-10).
-      return take_back(held.host, error);
+      return take_back(own.host, error);
     });
   }
   template <typename Body>

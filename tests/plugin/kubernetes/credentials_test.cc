@@ -253,7 +253,7 @@ TEST_CASE("who has other credentials needs no program") {
 }
 
 TEST_CASE(
-    "the terminal is lent as interactiveMode says, and a program that needs one is not run "
+    "the terminal is given as interactiveMode says, and a program that needs one is not run "
     "without") {
   const auto in = [](const std::string& mode, bool terminal) {
     World world =

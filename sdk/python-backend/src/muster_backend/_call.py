@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a backend is lent: a Host for as long as it lives, and a Call for each of its calls."""
+"""What a backend is given: a Host for as long as it lives, and a Call for each of its calls."""
 
 import threading
 import time
@@ -248,7 +248,7 @@ class Call:
         self._push(_frames.END_HTTP, _wire.integer(1, number))
 
     def has_terminal(self) -> bool:
-        """Whether a program may be lent the launcher's terminal."""
+        """Whether a program may be given the launcher's terminal."""
         return self._ask(_frames.HAS_TERMINAL).number == 1
 
     def run_program(

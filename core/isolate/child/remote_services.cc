@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "core/cancel.h"
-#include "core/isolate/child/lent.h"
+#include "core/isolate/child/remote_host.h"
 #include "core/service/services.h"
 #include "core/service/text.h"
 
@@ -21,7 +21,7 @@ int64_t get_time(bool monotonic) {
   guarded(nullptr, [&]() -> int32_t {
     Frame frame;
     frame.mutable_get_time()->set_monotonic(monotonic);
-    const Answer answer = Lent::the().link().ask(frame);
+    const Answer answer = RemoteHost::the().link().ask(frame);
     if (answer.code() == MUSTER_OK) now = answer.number();
     return MUSTER_OK;
   });
@@ -35,12 +35,12 @@ int32_t clock_sleep(const muster_call_v1*, int64_t duration_ns) {
   return guarded(nullptr, [&]() -> int32_t {
     Frame frame;
     frame.mutable_sleep()->set_duration_ns(duration_ns);
-    return Lent::the().link().ask(frame).code();
+    return RemoteHost::the().link().ask(frame).code();
   });
 }
 
 void hand_content(Answer& answer, const char** content, uint64_t* content_size) {
-  const std::string& kept = Lent::the().keep(std::move(*answer.mutable_content()));
+  const std::string& kept = RemoteHost::the().keep(std::move(*answer.mutable_content()));
   *content = kept.c_str();
   if (content_size != nullptr) *content_size = kept.size();
 }
@@ -52,7 +52,7 @@ int32_t get_variable(const muster_call_v1* call, const char* name, const char** 
     if (!is_utf8(name)) return MUSTER_E_NOT_FOUND;
     Frame frame;
     frame.mutable_get_variable()->set_name(name);
-    Answer answer = Lent::the().link().ask(frame);
+    Answer answer = RemoteHost::the().link().ask(frame);
     if (answer.code() == MUSTER_OK) hand_content(answer, value, value_size);
     return answer.code();
   });
@@ -63,7 +63,7 @@ int32_t get_hostname(const muster_call_v1* call, const char** name, uint64_t* na
     if (call == nullptr || name == nullptr) return MUSTER_E_INVALID_ARGUMENT;
     Frame frame;
     frame.mutable_get_hostname();
-    Answer answer = Lent::the().link().ask(frame);
+    Answer answer = RemoteHost::the().link().ask(frame);
     if (answer.code() == MUSTER_OK) hand_content(answer, name, name_size);
     return answer.code();
   });
@@ -86,7 +86,7 @@ int32_t read_file(const muster_call_v1* call, const char* path, uint64_t maximum
     frame.mutable_read_file()->set_path(path);
     frame.mutable_read_file()->set_maximum_size(maximum_size);
     frame.mutable_read_file()->set_flags(flags);
-    Answer answer = Lent::the().link().ask(frame);
+    Answer answer = RemoteHost::the().link().ask(frame);
     if (answer.code() == MUSTER_OK) hand_content(answer, content, content_size);
     return give_answer(answer, error);
   });
@@ -97,7 +97,7 @@ int32_t has_terminal(const muster_call_v1*) {
   guarded(nullptr, [&]() -> int32_t {
     Frame frame;
     frame.mutable_has_terminal();
-    there = Lent::the().link().ask(frame).number() != 0 ? 1 : 0;
+    there = RemoteHost::the().link().ask(frame).number() != 0 ? 1 : 0;
     return MUSTER_OK;
   });
   return there;
@@ -138,11 +138,11 @@ int32_t run_program(const muster_call_v1* call, const muster_process_request_v1*
     if (!put_texts(request.environment, request.environment_count, out.mutable_environment()))
       return wrong("a program cannot be run: a variable of its environment is no text");
 
-    Answer answer = Lent::the().link().ask(frame);
+    Answer answer = RemoteHost::the().link().ask(frame);
     if (answer.code() != MUSTER_OK) return give_answer(answer, error);
     hand_content(answer, &result->output, &result->output_size);
     const std::string& said =
-        Lent::the().keep(std::move(*answer.mutable_program()->mutable_error_output()));
+        RemoteHost::the().keep(std::move(*answer.mutable_program()->mutable_error_output()));
     result->exit_status = answer.program().exit_status();
     result->error_output = said.c_str();
     result->error_output_size = said.size();
@@ -153,17 +153,17 @@ int32_t run_program(const muster_call_v1* call, const muster_process_request_v1*
 
 }  // namespace
 
-const muster_clock_v1* lent_clock_table() {
+const muster_clock_v1* remote_clock_table() {
   static const muster_clock_v1 table = {sizeof table, clock_monotonic, clock_realtime, clock_sleep};
   return &table;
 }
 
-const muster_environment_v1* lent_environment_table() {
+const muster_environment_v1* remote_environment_table() {
   static const muster_environment_v1 table = {sizeof table, get_variable, read_file, get_hostname};
   return &table;
 }
 
-const muster_process_v1* lent_process_table() {
+const muster_process_v1* remote_process_table() {
   static const muster_process_v1 table = {sizeof table, has_terminal, run_program};
   return &table;
 }

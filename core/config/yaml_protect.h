@@ -10,9 +10,9 @@
 
 namespace muster::conf {
 
-std::string mask(std::string_view text);
+std::string protect_from_yaml(std::string_view text);
 
 // The scalar as it was written; in a double-quoted one the pairs of escapes become their characters.
-void unmask(std::string* scalar, bool double_quoted);
+void restore_from_yaml(std::string* scalar, bool double_quoted);
 
 }  // namespace muster::conf

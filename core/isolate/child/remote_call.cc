@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "core/cancel.h"
-#include "core/isolate/child/lent.h"
+#include "core/isolate/child/remote_host.h"
 #include "core/plugin/crossing.h"
 #include "core/service/text.h"
 
@@ -16,13 +16,13 @@ using frames::v1::Frame;
 template <typename Read, typename Gather>
 int32_t push(const muster_call_v1* call, Read&& read, Gather&& gather) {
   if (call == nullptr) return MUSTER_E_INVALID_ARGUMENT;
-  Lent& lent = Lent::the();
-  if (const int32_t refused = lent.link().refused(); refused != MUSTER_OK) return refused;
-  if (!lent.on_call_thread())
-    return lent.misbehaved("MP-15",
-                           "it pushed from another thread than the one that runs the call");
-  if (const Checked wrong = read()) return lent.misbehaved(wrong->duty, wrong->what);
-  gather(lent.link());
+  RemoteHost& remote = RemoteHost::the();
+  if (const int32_t refused = remote.link().refused(); refused != MUSTER_OK) return refused;
+  if (!remote.on_call_thread())
+    return remote.misbehaved("MP-15",
+                             "it pushed from another thread than the one that runs the call");
+  if (const Checked wrong = read()) return remote.misbehaved(wrong->duty, wrong->what);
+  gather(remote.link());
   return MUSTER_OK;
 }
 
@@ -48,13 +48,13 @@ Checked read_into(const char* text, uint64_t size, const char* what, std::string
 }
 
 int32_t is_cancelled(const muster_call_v1* call) {
-  return Lent::the().link().cancelled() || monotonic_ns() >= call->deadline_ns ? 1 : 0;
+  return RemoteHost::the().link().cancelled() || monotonic_ns() >= call->deadline_ns ? 1 : 0;
 }
 
 void set_progress(const muster_call_v1*, const char* text, uint64_t size) {
   Frame frame;
   frame.mutable_set_progress()->set_text(clean_text(view_of(text, size).substr(0, 4096), false));
-  Lent::the().link().send(frame);
+  RemoteHost::the().link().send(frame);
 }
 
 int32_t add_job(const muster_call_v1* call, const char* job, uint64_t job_size) {
@@ -143,23 +143,23 @@ void mark_secret(const muster_call_v1*, const char* text, uint64_t size) {
   Frame frame;
   frame.mutable_mark_secret()->set_text(
       text, size == MUSTER_NUL_TERMINATED ? std::strlen(text) : static_cast<size_t>(size));
-  Lent::the().link().gather(frame);
+  RemoteHost::the().link().gather(frame);
 }
 
 int32_t commit(const muster_call_v1* call) {
   if (call == nullptr) return MUSTER_E_INVALID_ARGUMENT;
-  Lent& lent = Lent::the();
-  if (lent.function() != frames::v1::WATCH) return MUSTER_E_FAILED_PRECONDITION;
-  if (!lent.on_call_thread())
-    return lent.misbehaved("MP-15",
-                           "it pushed from another thread than the one that runs the call");
+  RemoteHost& remote = RemoteHost::the();
+  if (remote.function() != frames::v1::WATCH) return MUSTER_E_FAILED_PRECONDITION;
+  if (!remote.on_call_thread())
+    return remote.misbehaved("MP-15",
+                             "it pushed from another thread than the one that runs the call");
   Frame frame;
   frame.mutable_commit();
-  return lent.link().ask(frame).code();
+  return remote.link().ask(frame).code();
 }
 
 int32_t add_permission(const muster_call_v1* call, const muster_permission_v1* pushed) {
-  if (Lent::the().function() != frames::v1::PERMISSIONS) return MUSTER_E_FAILED_PRECONDITION;
+  if (RemoteHost::the().function() != frames::v1::PERMISSIONS) return MUSTER_E_FAILED_PRECONDITION;
   Frame frame;
   return push_frame(call, frame, [&]() -> Checked {
     muster_permission_v1 theirs;
@@ -181,7 +181,7 @@ int32_t add_permission(const muster_call_v1* call, const muster_permission_v1* p
 
 int32_t set_grant(const muster_call_v1* call, const char* command, uint64_t command_size,
                   const char* text, uint64_t text_size) {
-  if (Lent::the().function() != frames::v1::PERMISSIONS) return MUSTER_E_FAILED_PRECONDITION;
+  if (RemoteHost::the().function() != frames::v1::PERMISSIONS) return MUSTER_E_FAILED_PRECONDITION;
   Frame frame;
   return push_frame(call, frame, [&]() -> Checked {
     frames::v1::SetGrant& out = *frame.mutable_set_grant();
@@ -193,7 +193,7 @@ int32_t set_grant(const muster_call_v1* call, const char* command, uint64_t comm
 }
 
 int32_t add_planned(const muster_call_v1* call, const muster_planned_v1* pushed) {
-  if (Lent::the().function() != frames::v1::PLAN) return MUSTER_E_FAILED_PRECONDITION;
+  if (RemoteHost::the().function() != frames::v1::PLAN) return MUSTER_E_FAILED_PRECONDITION;
   Frame frame;
   return push_frame(call, frame, [&]() -> Checked {
     muster_planned_v1 theirs;
@@ -217,7 +217,7 @@ int32_t add_planned(const muster_call_v1* call, const muster_planned_v1* pushed)
 
 }  // namespace
 
-muster_call_v1 lent_call_table() {
+muster_call_v1 remote_call_table() {
   muster_call_v1 table = {};
   table.struct_size = sizeof table;
   table.is_cancelled = is_cancelled;

@@ -1,4 +1,4 @@
-#include "core/config/mask.h"
+#include "core/config/yaml_protect.h"
 
 #include <cstdint>
 
@@ -58,7 +58,7 @@ uint32_t escaped_pair(std::string_view text, size_t at, char slash) {
 
 }  // namespace
 
-std::string mask(std::string_view text) {
+std::string protect_from_yaml(std::string_view text) {
   std::string masked(text);
   for (size_t at = 0; at < text.size();) {
     if (text[at] == '$') {
@@ -85,7 +85,7 @@ std::string mask(std::string_view text) {
   return masked;
 }
 
-void unmask(std::string* scalar, bool double_quoted) {
+void restore_from_yaml(std::string* scalar, bool double_quoted) {
   bool masked = false;
   for (char c : *scalar) masked = masked || static_cast<unsigned char>(c) >= kFirstMask;
   if (!masked) return;

@@ -1,4 +1,4 @@
-// KeptTexts: what is handed out to a plugin until its call ends.
+// CallStrings: what is handed out to a plugin until its call ends.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ inline void pad(std::string& text) {
 }
 
 // [one-at-a-time]
-class KeptTexts {
+class CallStrings {
  public:
   // Where the text is from now on, padded. One that is kept already takes no more memory: a watch may read the same for months.
   const std::string& keep(std::string text) {

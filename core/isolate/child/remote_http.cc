@@ -1,7 +1,7 @@
 // muster.http/1 and muster.http.streams/1 over the frames.
 #include <muster/http_streams.h>
 
-#include "core/isolate/child/lent.h"
+#include "core/isolate/child/remote_host.h"
 #include "core/service/http_request.h"
 #include "core/service/services.h"
 #include "core/service/text.h"
@@ -55,7 +55,7 @@ bool sized(const muster_http_response_v1* response) {
 }
 
 // An exception of the plugin's must not leave through the frames that are under way.
-int32_t take_piece(const Lent::Stream& stream, const frames::v1::Piece& piece) {
+int32_t take_piece(const RemoteHost::Stream& stream, const frames::v1::Piece& piece) {
   if (stream.on_body == nullptr) return MUSTER_E_INTERNAL;
   return stream.on_body(stream.ctx, piece.data().data(), piece.data().size());
 }
@@ -72,19 +72,19 @@ int32_t send(const muster_call_v1* call, const muster_http_request_v1* request,
     Frame frame;
     if (Status put = put_request(request, *frame.mutable_send_http()->mutable_request()); !put)
       return fail(error, std::move(put).error());
-    Lent::Stream stream;
+    RemoteHost::Stream stream;
     if (frame.send_http().request().streamed()) stream = {request->on_body, request->on_body_ctx};
-    Answer answer = Lent::the().link().ask(
+    Answer answer = RemoteHost::the().link().ask(
         frame, [&](const frames::v1::Piece& piece) { return take_piece(stream, piece); });
     if (answer.code() != MUSTER_OK) return give_answer(answer, error);
-    Lent::the().hand(answer, response);
+    RemoteHost::the().hand(answer, response);
     return MUSTER_OK;
   });
 }
 
 void release(const muster_call_v1* call, muster_http_response_v1* response) {
   if (call == nullptr || !sized(response)) return;
-  Lent::the().release(response->ctx);
+  RemoteHost::the().release(response->ctx);
   const uint64_t size = response->struct_size;
   *response = {};
   response->struct_size = size;
@@ -100,10 +100,10 @@ int32_t begin(const muster_call_v1* call, const muster_http_request_v1* request,
     if (Status put = put_request(request, *frame.mutable_begin_http()->mutable_request()); !put)
       return fail(error, std::move(put).error());
     const bool streamed = frame.begin_http().request().streamed();
-    const Answer answer = Lent::the().link().ask(frame);
+    const Answer answer = RemoteHost::the().link().ask(frame);
     if (answer.code() != MUSTER_OK) return give_answer(answer, error);
     *number = static_cast<uint64_t>(answer.number());
-    if (streamed) Lent::the().streams()[*number] = {request->on_body, request->on_body_ctx};
+    if (streamed) RemoteHost::the().streams()[*number] = {request->on_body, request->on_body_ctx};
     return MUSTER_OK;
   });
 }
@@ -115,23 +115,23 @@ int32_t next(const muster_call_v1* call, int64_t timeout_ns, uint64_t* number,
       return fail(error, {Code::kInvalidArgument,
                           "next was called without a call, a number or a sized response",
                           {}});
-    Lent& lent = Lent::the();
+    RemoteHost& remote = RemoteHost::the();
     *number = 0;
     if (words != nullptr) *words = "";
     Frame frame;
     frame.mutable_next_http()->set_timeout_ns(timeout_ns);
-    Answer answer = lent.link().ask(frame, [&](const frames::v1::Piece& piece) {
-      return take_piece(lent.streams()[piece.stream()], piece);
+    Answer answer = remote.link().ask(frame, [&](const frames::v1::Piece& piece) {
+      return take_piece(remote.streams()[piece.stream()], piece);
     });
     *number = static_cast<uint64_t>(answer.number());
     if (*number == 0) return answer.code();
-    lent.streams().erase(*number);
+    remote.streams().erase(*number);
     if (answer.code() != MUSTER_OK) {
-      lent.words() = answer.message();
-      if (words != nullptr) *words = lent.words().c_str();
+      remote.words() = answer.message();
+      if (words != nullptr) *words = remote.words().c_str();
       return give_answer(answer, error);
     }
-    lent.hand(answer, response);
+    remote.hand(answer, response);
     return MUSTER_OK;
   });
 }
@@ -139,22 +139,22 @@ int32_t next(const muster_call_v1* call, int64_t timeout_ns, uint64_t* number,
 void end(const muster_call_v1* call, uint64_t number) {
   if (call == nullptr) return;
   guarded(nullptr, [&]() -> int32_t {
-    Lent::the().streams().erase(number);
+    RemoteHost::the().streams().erase(number);
     Frame frame;
     frame.mutable_end_http()->set_number(number);
-    Lent::the().link().gather(frame);
+    RemoteHost::the().link().gather(frame);
     return MUSTER_OK;
   });
 }
 
 }  // namespace
 
-const muster_http_v1* lent_http_table() {
+const muster_http_v1* remote_http_table() {
   static const muster_http_v1 table = {sizeof table, send, http_table()->get_header, release};
   return &table;
 }
 
-const muster_http_streams_v1* lent_http_streams_table() {
+const muster_http_streams_v1* remote_http_streams_table() {
   static const muster_http_streams_v1 table = {sizeof table, begin, next, end};
   return &table;
 }

@@ -13,11 +13,11 @@
 namespace muster {
 
 // The tasks of one job in earlier answers. Used by one thread.
-class EarlierTasks {
+class PreviousTasks {
  public:
-  EarlierTasks() = default;
+  PreviousTasks() = default;
   // `newest`: of the answer before; `by_name`: they stand in natural order of name. `older`: of one that nobody holds any longer.
-  EarlierTasks(Tasks newest, bool by_name, std::vector<Task> older)
+  PreviousTasks(Tasks newest, bool by_name, std::vector<Task> older)
       : newest_(std::move(newest)), by_name_(by_name), older_(std::move(older)) {}
 
   size_t size() const { return newest_.size(); }
@@ -42,9 +42,9 @@ class EarlierTasks {
 };
 
 // The last two answers of one call. Texts that did not change are the same in all of them.
-class EarlierAnswers {
+class PreviousAnswers {
  public:
-  EarlierTasks tasks(std::string_view job);
+  PreviousTasks tasks(std::string_view job);
   // `by_name`: the jobs whose tasks stand in natural order of name.
   void keep(const ClusterSpec& spec, std::set<std::string, std::less<>> by_name);
 

@@ -96,7 +96,7 @@ class Explainer {
   }
 
  private:
-  // Values whose error is told: the judge saw null in their place.
+  // Values whose error is told: the validator saw null in their place.
   static bool is_told(const Node& node) {
     return node.kind == Kind::kBroken || node.too_large ||
            (node.kind == Kind::kFloat && !std::isfinite(node.real)) ||

@@ -1,4 +1,4 @@
-#include "core/isolate/child/lent.h"
+#include "core/isolate/child/remote_host.h"
 
 #include <cstring>
 #include <utility>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kLongestLine = 64 << 10;
 
-Lent* the_lent = nullptr;
+RemoteHost* the_remote_host = nullptr;
 
 void write_log(const muster_host_v1*, int32_t level, const char* text, uint64_t size) {
   guarded(nullptr, [&]() -> int32_t {
@@ -19,7 +19,7 @@ void write_log(const muster_host_v1*, int32_t level, const char* text, uint64_t 
     frame.mutable_log()->set_level(level);
     frame.mutable_log()->set_text(clean_text(view_of(text, size).substr(0, kLongestLine), false));
     // At once: it may be the last that this process says.
-    Lent::the().link().send(frame);
+    RemoteHost::the().link().send(frame);
     return MUSTER_OK;
   });
 }
@@ -28,29 +28,29 @@ const void* get_service(const muster_host_v1* host, const char* id) {
   if (host == nullptr || id == nullptr) return nullptr;
   if (std::strcmp(id, MUSTER_OPTIONS_V1) == 0) return options_table();
   if (std::strcmp(id, MUSTER_ADDRESS_V1) == 0) return address_table();
-  if (std::strcmp(id, MUSTER_CLOCK_V1) == 0) return lent_clock_table();
-  if (std::strcmp(id, MUSTER_ENVIRONMENT_V1) == 0) return lent_environment_table();
-  if (std::strcmp(id, MUSTER_PROCESS_V1) == 0) return lent_process_table();
-  if (std::strcmp(id, MUSTER_HTTP_V1) == 0) return lent_http_table();
-  if (std::strcmp(id, MUSTER_HTTP_STREAMS_V1) == 0) return lent_http_streams_table();
+  if (std::strcmp(id, MUSTER_CLOCK_V1) == 0) return remote_clock_table();
+  if (std::strcmp(id, MUSTER_ENVIRONMENT_V1) == 0) return remote_environment_table();
+  if (std::strcmp(id, MUSTER_PROCESS_V1) == 0) return remote_process_table();
+  if (std::strcmp(id, MUSTER_HTTP_V1) == 0) return remote_http_table();
+  if (std::strcmp(id, MUSTER_HTTP_STREAMS_V1) == 0) return remote_http_streams_table();
   return nullptr;
 }
 
 }  // namespace
 
-Lent::Lent(Link& link, std::string name, const frames::v1::Create& create)
+RemoteHost::RemoteHost(Link& link, std::string name, const frames::v1::Create& create)
     : link_(link),
       host_(std::move(name), create.path(), create.options(), nullptr, nullptr, nullptr),
       host_table_(*host_.table()),
-      call_table_(lent_call_table()) {
+      call_table_(remote_call_table()) {
   host_table_.log = write_log;
   host_table_.get_service = get_service;
-  the_lent = this;
+  the_remote_host = this;
 }
 
-Lent& Lent::the() { return *the_lent; }
+RemoteHost& RemoteHost::the() { return *the_remote_host; }
 
-const muster_call_v1* Lent::begin_call(const frames::v1::Run& run) {
+const muster_call_v1* RemoteHost::begin_call(const frames::v1::Run& run) {
   texts_.clear();
   responses_.clear();
   streams_.clear();
@@ -63,7 +63,7 @@ const muster_call_v1* Lent::begin_call(const frames::v1::Run& run) {
   return &call_table_;
 }
 
-int32_t Lent::misbehaved(const char* duty, const std::string& what) {
+int32_t RemoteHost::misbehaved(const char* duty, const std::string& what) {
   Link::Frame frame;
   frame.mutable_misbehaved()->set_duty(duty);
   frame.mutable_misbehaved()->set_what(clean_text(what, true));
@@ -74,7 +74,7 @@ int32_t Lent::misbehaved(const char* duty, const std::string& what) {
   return code;
 }
 
-void Lent::hand(frames::v1::Answer& answer, muster_http_response_v1* response) {
+void RemoteHost::hand(frames::v1::Answer& answer, muster_http_response_v1* response) {
   auto kept = std::make_unique<Response>();
   kept->body = std::move(*answer.mutable_content());
   pad(kept->body);

@@ -1,4 +1,4 @@
-#include "core/plugin/earlier.h"
+#include "core/plugin/previous_answers.h"
 
 #include <algorithm>
 #include <optional>
@@ -13,7 +13,7 @@ constexpr size_t kNear = 2;  // the next, and the one behind it
 
 }  // namespace
 
-const Task* EarlierTasks::find(std::string_view name) {
+const Task* PreviousTasks::find(std::string_view name) {
   const size_t end = std::min(next_ + kNear, newest_.size());
   for (size_t at = next_; at < end; ++at) {
     if (!(newest_[at].name == name)) continue;
@@ -23,7 +23,7 @@ const Task* EarlierTasks::find(std::string_view name) {
   return nullptr;
 }
 
-Task EarlierTasks::take(const Task& found) {
+Task PreviousTasks::take(const Task& found) {
   const size_t end = std::min(next_older_ + kNear, older_.size());
   for (size_t at = next_older_; at < end; ++at) {
     if (!older_[at].name.shares_with(found.name)) continue;
@@ -33,7 +33,7 @@ Task EarlierTasks::take(const Task& found) {
   return found;
 }
 
-EarlierTasks EarlierAnswers::tasks(std::string_view job) {
+PreviousTasks PreviousAnswers::tasks(std::string_view job) {
   if (answers_.empty()) return {};
   const Answer& newest = answers_.back();
   const Job* tasks = newest.spec.find(job);
@@ -44,7 +44,7 @@ EarlierTasks EarlierAnswers::tasks(std::string_view job) {
           std::move(older).value_or(std::vector<Task>())};
 }
 
-void EarlierAnswers::keep(const ClusterSpec& spec, std::set<std::string, std::less<>> by_name) {
+void PreviousAnswers::keep(const ClusterSpec& spec, std::set<std::string, std::less<>> by_name) {
   if (answers_.size() == kAnswersMaximum) answers_.erase(answers_.begin());
   answers_.push_back({spec, std::move(by_name)});
 }

@@ -1,4 +1,4 @@
-#include "sdk/muster-check/lent_call.h"
+#include "sdk/muster-check/instrumented_call.h"
 
 #include <fmt/format.h>
 
@@ -21,13 +21,13 @@ std::string_view shown(const char* text, uint64_t size) {
 
 }  // namespace
 
-struct LentCall::Functions {
-  static LentCall& of(const muster_call_v1* call) {
-    return static_cast<LentCall&>(static_cast<SinkCall&>(Call::of(call)));
+struct InstrumentedCall::Functions {
+  static InstrumentedCall& of(const muster_call_v1* call) {
+    return static_cast<InstrumentedCall&>(static_cast<SinkCall&>(Call::of(call)));
   }
 
   // Whether this push is refused, or comes after one that was.
-  static bool refuses(LentCall& self) {
+  static bool refuses(InstrumentedCall& self) {
     ++self.pushes_;
     if (self.refused_push_ == 0 || self.pushes_ < self.refused_push_) return false;
     if (self.pushes_ > self.refused_push_) ++self.pushes_after_;
@@ -38,7 +38,8 @@ struct LentCall::Functions {
   }
   // Every struct of 1.0 is all pointers and 8-byte numbers, and a plugin knows at least those fields.
   template <typename Struct>
-  static void check_size(LentCall& self, const Struct* given, size_t least, const char* name) {
+  static void check_size(InstrumentedCall& self, const Struct* given, size_t least,
+                         const char* name) {
     if (given == nullptr) return;
     uint64_t size = 0;
     std::memcpy(&size, given, sizeof size);
@@ -50,11 +51,11 @@ struct LentCall::Functions {
   }
 
   static int32_t add_job(const muster_call_v1* call, const char* job, uint64_t size) {
-    LentCall& self = of(call);
+    InstrumentedCall& self = of(call);
     return refuses(self) ? kRefusal : self.table()->add_job(self.table(), job, size);
   }
   static int32_t add_task(const muster_call_v1* call, const muster_task_v1* task) {
-    LentCall& self = of(call);
+    InstrumentedCall& self = of(call);
     check_size(self, task, 72, "muster_task_v1");
     if (task != nullptr) {
       say("a task's name", task->name, task->name_size);
@@ -64,14 +65,14 @@ struct LentCall::Functions {
   }
   static int32_t set_attribute(const muster_call_v1* call, const char* key, uint64_t key_size,
                                const char* value, uint64_t value_size) {
-    LentCall& self = of(call);
+    InstrumentedCall& self = of(call);
     say("an attribute", value, value_size);
     return refuses(self)
                ? kRefusal
                : self.table()->set_attribute(self.table(), key, key_size, value, value_size);
   }
   static int32_t add_missing(const muster_call_v1* call, const muster_missing_v1* missing) {
-    LentCall& self = of(call);
+    InstrumentedCall& self = of(call);
     check_size(self, missing, 64, "muster_missing_v1");
     if (missing != nullptr)
       say("the reason of a missing task", missing->reason, missing->reason_size);
@@ -79,53 +80,54 @@ struct LentCall::Functions {
   }
   static int32_t set_expected(const muster_call_v1* call, const char* job, uint64_t size,
                               int64_t count) {
-    LentCall& self = of(call);
+    InstrumentedCall& self = of(call);
     return refuses(self) ? kRefusal : self.table()->set_expected(self.table(), job, size, count);
   }
   static int32_t set_identity(const muster_call_v1* call, const muster_identity_v1* identity) {
-    LentCall& self = of(call);
+    InstrumentedCall& self = of(call);
     check_size(self, identity, 64, "muster_identity_v1");
     if (identity != nullptr)
       say("the evidence of an identity", identity->evidence, identity->evidence_size);
     return refuses(self) ? kRefusal : self.table()->set_identity(self.table(), identity);
   }
   static int32_t add_warning(const muster_call_v1* call, const char* text, uint64_t size) {
-    LentCall& self = of(call);
+    InstrumentedCall& self = of(call);
     say("a warning", text, size);
     return refuses(self) ? kRefusal : self.table()->add_warning(self.table(), text, size);
   }
   static int32_t commit(const muster_call_v1* call) {
-    LentCall& self = of(call);
+    InstrumentedCall& self = of(call);
     return refuses(self) ? kRefusal : self.table()->commit(self.table());
   }
   static int32_t add_permission(const muster_call_v1* call,
                                 const muster_permission_v1* permission) {
-    LentCall& self = of(call);
+    InstrumentedCall& self = of(call);
     check_size(self, permission, 72, "muster_permission_v1");
     return refuses(self) ? kRefusal : self.table()->add_permission(self.table(), permission);
   }
   static int32_t set_grant(const muster_call_v1* call, const char* command, uint64_t command_size,
                            const char* text, uint64_t text_size) {
-    LentCall& self = of(call);
+    InstrumentedCall& self = of(call);
     say("a grant", text, text_size);
     return refuses(self)
                ? kRefusal
                : self.table()->set_grant(self.table(), command, command_size, text, text_size);
   }
   static int32_t add_planned(const muster_call_v1* call, const muster_planned_v1* planned) {
-    LentCall& self = of(call);
+    InstrumentedCall& self = of(call);
     check_size(self, planned, 96, "muster_planned_v1");
     return refuses(self) ? kRefusal : self.table()->add_planned(self.table(), planned);
   }
   static void set_progress(const muster_call_v1* call, const char* text, uint64_t size) {
-    LentCall& self = of(call);
+    InstrumentedCall& self = of(call);
     say("its progress", text, size);
     self.table()->set_progress(self.table(), text, size);
   }
 };
 
-LentCall::LentCall(World& world, const std::string& backend, const std::string& path,
-                   int64_t deadline_ns, const CancelToken& cancel, const Core& core)
+InstrumentedCall::InstrumentedCall(World& world, const std::string& backend,
+                                   const std::string& path, int64_t deadline_ns,
+                                   const CancelToken& cancel, const Core& core)
     : SinkCall(world.session(), path, backend, deadline_ns, cancel) {
   set_http(world.http());
   muster_call_v1 own = *table();

@@ -22,6 +22,6 @@ struct Verdict {
 };
 
 // kInvalidArgument: the schema is no JSON Schema that can be used; the message says why.
-Result<Verdict> judge(std::string_view schema_json, std::string_view json);
+Result<Verdict> validate(std::string_view schema_json, std::string_view json);
 
 }  // namespace muster::conf

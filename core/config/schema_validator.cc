@@ -1,12 +1,12 @@
-#include "core/config/schema_judge.h"
+#include "core/config/schema_validator.h"
 
 // valijson makes RapidJSON's assertions exceptions. An inline namespace keeps these functions apart from the ones of the
 // files that use RapidJSON as it is, which would otherwise be the same symbols with another body.
 #define VALIJSON_USE_EXCEPTIONS 1
-#define RAPIDJSON_NAMESPACE rapidjson::judged
+#define RAPIDJSON_NAMESPACE rapidjson::throwing
 #define RAPIDJSON_NAMESPACE_BEGIN \
   namespace rapidjson {           \
-  inline namespace judged {
+  inline namespace throwing {
 #define RAPIDJSON_NAMESPACE_END \
   }                             \
   }
@@ -27,7 +27,7 @@ Error bad_schema(std::string why) { return {Code::kInvalidArgument, std::move(wh
 
 }  // namespace
 
-Result<Verdict> judge(std::string_view schema_json, std::string_view json) {
+Result<Verdict> validate(std::string_view schema_json, std::string_view json) {
   // Iterative, so that a deep text of a stranger cannot exhaust the stack here.
   constexpr unsigned kFlags = rapidjson::kParseIterativeFlag;
   rapidjson::Document schema_document;

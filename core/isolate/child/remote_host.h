@@ -13,15 +13,15 @@
 #include <vector>
 
 #include "core/isolate/child/link.h"
+#include "core/service/call_strings.h"
 #include "core/service/host.h"
-#include "core/service/kept_texts.h"
 
 namespace muster::isolate {
 
 // The process has one resolver and one running call at a time, so the tables stand on these alone.
-class Lent {
+class RemoteHost {
  public:
-  Lent(Link& link, std::string name, const frames::v1::Create& create);
+  RemoteHost(Link& link, std::string name, const frames::v1::Create& create);
 
   Link& link() { return link_; }
   const muster_host_v1* host() const { return &host_table_; }
@@ -54,7 +54,7 @@ class Lent {
   std::string& words() { return words_; }
 
   // The one of this process.
-  static Lent& the();
+  static RemoteHost& the();
 
  private:
   Link& link_;
@@ -63,7 +63,7 @@ class Lent {
   muster_call_v1 call_table_{};
   std::thread::id thread_;
   frames::v1::Function function_ = frames::v1::FUNCTION_UNSPECIFIED;
-  KeptTexts texts_;
+  CallStrings texts_;
   std::map<const void*, std::unique_ptr<Response>> responses_;
   std::map<uint64_t, Stream> streams_;
   std::string words_;
@@ -73,11 +73,11 @@ class Lent {
 int32_t give_answer(const frames::v1::Answer& answer, muster_error* error);
 
 // The functions of muster_call_v1, but its ctx and deadline.
-muster_call_v1 lent_call_table();
-const muster_clock_v1* lent_clock_table();
-const muster_environment_v1* lent_environment_table();
-const muster_process_v1* lent_process_table();
-const muster_http_v1* lent_http_table();
-const muster_http_streams_v1* lent_http_streams_table();
+muster_call_v1 remote_call_table();
+const muster_clock_v1* remote_clock_table();
+const muster_environment_v1* remote_environment_table();
+const muster_process_v1* remote_process_table();
+const muster_http_v1* remote_http_table();
+const muster_http_streams_v1* remote_http_streams_table();
 
 }  // namespace muster::isolate

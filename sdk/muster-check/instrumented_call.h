@@ -1,4 +1,4 @@
-// The call table that a plugin is lent: the core's own sink, watched, read-only, and refusing when a test wants that.
+// The call table that a plugin is given: the core's own sink, watched, read-only, and refusing when a test wants that.
 #pragma once
 
 #include <muster/plugin.h>
@@ -15,12 +15,12 @@ namespace muster::check {
 // The code with which a test refuses a push: one that no backend has a reason to return by itself.
 inline constexpr int32_t kRefusal = MUSTER_E_OUT_OF_RANGE;
 
-class LentCall : public SinkCall {
+class InstrumentedCall : public SinkCall {
  public:
-  LentCall(World& world, const std::string& backend, const std::string& path, int64_t deadline_ns,
-           const CancelToken& cancel, const Core& core);
+  InstrumentedCall(World& world, const std::string& backend, const std::string& path,
+                   int64_t deadline_ns, const CancelToken& cancel, const Core& core);
 
-  const muster_call_v1* lent() const {
+  const muster_call_v1* instrumented() const {
     return static_cast<const muster_call_v1*>(guarded_->data());
   }
 
