@@ -10,6 +10,9 @@
 #include <set>
 #include <sstream>
 
+#include "plugins/support/program.h"
+#include "plugins/support/quote_answer.h"
+
 namespace muster::kubernetes {
 namespace {
 
@@ -77,19 +80,6 @@ size_t occurrences(std::string_view text, std::string_view word) {
   for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1))
     ++count;
   return count;
-}
-
-// Whether what has this name is a credential: id-token, CLIENT_SECRET, --password. Taking every value would hide
-// common words ("default") everywhere.
-bool names_secret(std::string name) {
-  for (char& c : name)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  for (const char* place : {"file", "path", "dir"})
-    if (name.ends_with(place)) return false;
-  for (const char* word :
-       {"token", "secret", "passw", "passphrase", "credential", "key", "authorization", "bearer"})
-    if (name.find(word) != std::string::npos) return true;
-  return false;
 }
 
 // Looks at keys as they are read. The tree of a small text can be large: an alias may stand in it a million times.
@@ -185,7 +175,7 @@ void add_user_secrets(const YAML::Node& user, std::string_view file,
     add_secret(text_of(user, key), secrets);
   each(find(user, "auth-provider"), "config", [&](const auto& item) {
     if (item.first.IsDefined() && item.first.IsScalar() && item.second.IsScalar() &&
-        names_secret(item.first.Scalar()))
+        support::names_secret(item.first.Scalar()))
       add_secret(item.second.Scalar(), secrets);
   });
   const YAML::Node exec = find(user, "exec");
@@ -194,30 +184,25 @@ void add_user_secrets(const YAML::Node& user, std::string_view file,
     const std::string value = text_of(item, "value");
     // One that stands elsewhere too, such as the server's URL, is no secret. A short one, such as a region, may stand anywhere.
     const bool long_and_alone = value.size() >= kShortestPiece && occurrences(file, value) == 1;
-    if (long_and_alone || names_secret(text_of(item, "name"))) add_secret(value, secrets);
+    const std::string name = text_of(item, "name");
+    if (long_and_alone || support::names_secret(name)) add_secret(value, secrets);
+    // A wrong one, which may have a secret behind it.
+    if (const size_t equals = name.find('='); equals != std::string::npos)
+      add_secret(name.substr(equals + 1), secrets);
   });
-  bool next = false;
+  std::vector<std::string> arguments;
   each(exec, "args", [&](const YAML::Node& item) {
-    if (!item.IsDefined() || !item.IsScalar()) return;
-    const std::string& word = item.Scalar();
-    const size_t equals = word.find('=');
-    const bool flag = word.rfind('-', 0) == 0;
-    if (next && !flag) add_secret(word, secrets);
-    if (flag && equals != std::string::npos && names_secret(word.substr(0, equals)))
-      add_secret(word.substr(equals + 1), secrets);
-    next = flag && equals == std::string::npos && names_secret(word);
+    if (item.IsDefined() && item.IsScalar()) arguments.push_back(item.Scalar());
   });
+  for (const std::string& secret : support::secret_arguments(arguments))
+    add_secret(secret, secrets);
 }
 
 void add_url_secret(const std::string& url, std::vector<std::string>& secrets) {
-  const size_t scheme = url.find("://");
-  const size_t begin = scheme == std::string::npos ? 0 : scheme + 3;
-  // Of a wrong URL all up to the last '@' may be a password.
-  const size_t at = url.rfind('@');
-  if (at == std::string::npos || at < begin) return;
-  const size_t colon = url.find(':', begin);
-  const size_t secret = colon < at ? colon + 1 : begin;
-  add_secret(url.substr(secret, at - secret), secrets);
+  // kubectl takes a server without a scheme.
+  const bool whole = url.find("://") != std::string::npos;
+  for (const std::string& secret : support::secrets_of_url(whole ? url : "http://" + url))
+    add_secret(secret, secrets);
 }
 
 }  // namespace muster::kubernetes

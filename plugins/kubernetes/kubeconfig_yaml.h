@@ -32,7 +32,7 @@ void add_secret(const std::string& value, std::vector<std::string>& secrets);
 void add_user_secrets(const YAML::Node& user, std::string_view file,
                       std::vector<std::string>& secrets);
 
-// The password of http://USER:PASSWORD@HOST, or the token of http://TOKEN@HOST.
+// What support::secrets_of_url finds in it.
 void add_url_secret(const std::string& url, std::vector<std::string>& secrets);
 
 }  // namespace muster::kubernetes

@@ -19,6 +19,31 @@ std::string said_behind(std::string_view error_output) {
   return ": " + std::string(said);
 }
 
+bool names_secret(std::string name) {
+  for (char& c : name)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  for (const char* place : {"file", "path", "dir"})
+    if (name.ends_with(place)) return false;
+  for (const char* word :
+       {"token", "secret", "passw", "passphrase", "credential", "key", "authorization", "bearer"})
+    if (name.find(word) != std::string::npos) return true;
+  return false;
+}
+
+std::vector<std::string> secret_arguments(const std::vector<std::string>& arguments) {
+  std::vector<std::string> out;
+  bool next = false;
+  for (const std::string& word : arguments) {
+    const size_t equals = word.find('=');
+    const bool flag = word.starts_with('-');
+    if (next && !flag) out.push_back(word);
+    const bool secret = flag && names_secret(word.substr(0, equals));
+    if (secret && equals != std::string::npos) out.push_back(word.substr(equals + 1));
+    next = secret && equals == std::string::npos;
+  }
+  return out;
+}
+
 void hide_said(std::string_view error_output, const sdk::Call& call) {
   call.mark_secret(error_output);
   // Where the core has put that for a secret that it knows, the recording has the secret, and the pieces around it.

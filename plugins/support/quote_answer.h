@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace muster::support {
 
@@ -19,5 +20,9 @@ std::string plain_answer(std::string_view words, size_t maximum = 60);
 
 // A URL out of a credential file, in quotes: without the user and password in it, and without its query.
 std::string quote_url(std::string_view url);
+
+// What is secret in a URL: the password of http://USER:PASSWORD@HOST, the token of http://TOKEN@HOST, and each parameter of its query whose
+// name says so. None of a text that is no URL.
+std::vector<std::string> secrets_of_url(std::string_view url);
 
 }  // namespace muster::support

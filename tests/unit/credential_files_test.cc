@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "plugins/kubernetes/exec_credential.h"
 #include "plugins/kubernetes/kubeconfig.h"
 #include "plugins/support/google/credential_file.h"
 #include "plugins/support/google/token.h"
+#include "plugins/support/quote_answer.h"
 #include "plugins/support/unique_keys.h"
 
 namespace {
@@ -165,6 +167,23 @@ users:
     CAPTURE(text);
     CHECK_FALSE(secret(text));
   }
+}
+
+TEST_CASE("what is secret in a URL: its password, its token, and parameters that say so") {
+  using Texts = std::vector<std::string>;
+  const auto of = [](const char* url) { return support::secrets_of_url(url); };
+  CHECK(of("https://h:443/p?Action=Get&Version=1") == Texts{});
+  CHECK(of("no URL: a@b") == Texts{});
+  CHECK(of("https://u:p@h/") == Texts{"p"});
+  CHECK(of("https://t@h/") == Texts{"t"});
+  CHECK(of("http://u:p/q@r@h/?a=1&Access_Token=x&sig=y=z#f") == Texts{"p/q@r", "x", "y=z"});
+  CHECK(of("https://h?token") == Texts{});
+  std::string file = padded(
+      R"({"type": "external_account", "audience": "a", "subject_token_type": "t", "token_url": "https://u:one@h",
+          "credential_source": {"url": "https://h?key=two", "region_url": "http://three@h"}})");
+  const auto read = read_credential_file(std::string_view(file).substr(0, file.size() - 64), "/k");
+  REQUIRE(read);
+  CHECK(read->secrets == Texts{"one", "two", "three"});
 }
 
 TEST_CASE("a file that a kubeconfig names is the one that the system finds for the words") {

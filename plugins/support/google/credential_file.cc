@@ -4,7 +4,10 @@
 #include <simdjson.h>
 
 #include "plugins/support/google/aws_signature.h"
+#include "plugins/support/google/subject_token.h"
 #include "plugins/support/google/token_host.h"
+#include "plugins/support/program.h"
+#include "plugins/support/quote_answer.h"
 #include "plugins/support/text.h"
 #include "plugins/support/unique_keys.h"
 
@@ -29,6 +32,7 @@ class Reader {
   Reader(object root, std::string place) : root_(root) { out_.place = std::move(place); }
 
   CredentialFile read(bool may_have_source) {
+    for (const auto field : root_) add_url_secrets(field.value);
     const std::string type = needed("type");
     out_.project = text("project_id");
     out_.quota_project = text("quota_project_id");
@@ -78,6 +82,21 @@ class Reader {
   std::string secret(std::string value) {
     if (!value.empty()) out_.secrets.push_back(value);
     return value;
+  }
+
+  // Of every URL in the file, also of one that nobody asks. No deeper than simdjson reads.
+  // NOLINTNEXTLINE(misc-no-recursion)
+  void add_url_secrets(element at) {
+    std::string_view text;
+    object map;
+    array list;
+    if (!at.get_string().get(text)) {
+      for (std::string& one : secrets_of_url(text)) secret(std::move(one));
+    } else if (!at.get_object().get(map)) {
+      for (const auto field : map) add_url_secrets(field.value);
+    } else if (!at.get_array().get(list)) {
+      for (const element item : list) add_url_secrets(item);
+    }
   }
 
   void service_account() {
@@ -168,6 +187,7 @@ class Reader {
     object executable, x509;
     if (!source["executable"].get_object().get(executable)) {
       out.command = text_of(executable, "command", "");
+      for (std::string& one : secret_arguments(split_command(out.command))) secret(std::move(one));
       out.output_file = text_of(executable, "output_file", "");
     }
     const bool certified = !source["certificate"].get_object().get(x509);
