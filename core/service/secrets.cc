@@ -17,6 +17,28 @@ size_t two_bytes(const char* at) {
   return size_t{static_cast<unsigned char>(at[0])} << 8 | static_cast<unsigned char>(at[1]);
 }
 
+// Hides the beginnings of `secrets` that stand before a mark by which a quote says that it was cut.
+std::string without_beginnings(std::string text, const std::vector<std::string>& secrets) {
+  for (const std::string_view mark : {std::string_view("…"), std::string_view("...")}) {
+    for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at)) {
+      size_t longest = 0;
+      for (const std::string& secret : secrets) {
+        for (size_t size = std::min(secret.size(), at); size > longest && size >= kShortestSecret;
+             --size) {
+          if (text[at - size] == secret[0] && text.compare(at - size, size, secret, 0, size) == 0)
+            longest = size;
+        }
+      }
+      if (longest != 0) {
+        text.replace(at - longest, longest, kRedacted);
+        at = at - longest + kRedacted.size();
+      }
+      at += mark.size();
+    }
+  }
+  return text;
+}
+
 std::string_view without_padding(std::string_view base64) {
   const size_t last = base64.find_last_not_of('=');
   return last == std::string_view::npos ? std::string_view() : base64.substr(0, last + 1);
@@ -64,9 +86,9 @@ std::shared_ptr<const Secrets::Texts> Secrets::texts() const {
 }
 
 bool Secrets::may_be_in(std::string_view text) const {
-  const size_t shortest = shortest_.load(std::memory_order_acquire);
-  if (text.size() < shortest) return false;
-  for (size_t at = 0; at + shortest <= text.size(); ++at) {
+  if (empty()) return false;
+  // A secret may be cut.
+  for (size_t at = 0; at + kShortestSecret <= text.size(); ++at) {
     const size_t beginning = two_bytes(text.data() + at);
     if ((beginnings_[beginning / 64].load(std::memory_order_relaxed) >> beginning % 64 & 1) != 0)
       return true;
@@ -90,7 +112,7 @@ std::string Secrets::redact(std::string_view text) const {
   // Almost every text has none.
   bool any = false;
   for (size_t i = 0; i < all.size() && !any; ++i) any = find(i, 0) != kNone;
-  if (!any) return std::string(text);
+  if (!any) return without_beginnings(std::string(text), all);
 
   // Where each secret stands next. Every search goes on where the last one ended, so each secret reads the text once.
   std::vector<size_t> next(all.size());
@@ -117,7 +139,7 @@ std::string Secrets::redact(std::string_view text) const {
     redacted.append(text.substr(done, first - done)).append(kRedacted);
     done = end;
   }
-  return redacted.append(text.substr(done));
+  return without_beginnings(std::move(redacted.append(text.substr(done))), all);
 }
 
 void Log::write(int32_t level, std::string_view text, const Secrets& secrets) const {

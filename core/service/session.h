@@ -25,7 +25,8 @@ class Secrets {
   // when longer than 8 bytes in base64 (both alphabets, padded or not) and percent-encoded: a secret travels in those
   // forms through headers, queries and bodies.
   void add(std::string_view text);
-  // Each becomes REDACTED; where two overlap, one REDACTED covers both. Takes time in proportion to text times secrets.
+  // Each becomes REDACTED; where two overlap, one REDACTED covers both. So does the beginning of one, of 4 bytes and more, that a quote was
+  // cut after ("…" or "..." follows it). Takes time in proportion to text times secrets.
   std::string redact(std::string_view text) const;
   // Whether there is nothing to redact.
   bool empty() const { return shortest_.load(std::memory_order_acquire) == kNothing; }

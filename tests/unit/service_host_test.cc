@@ -321,6 +321,20 @@ TEST_CASE("secrets are hidden longest first, where they overlap, and in the form
   CHECK(secrets.redact("") == "");
 }
 
+TEST_CASE("of a secret that a quote was cut in its beginning is hidden too") {
+  Secrets secrets;
+  secrets.add("ya29.a0AfH6SMBx7");
+  secrets.add("ya29.b1");
+  CHECK(secrets.redact("it says 'Bearer ya29.a0AfH6SMBx…'") == "it says 'Bearer REDACTED…'");
+  CHECK(secrets.redact("it says 'Bearer ya29.a0...") == "it says 'Bearer REDACTED...");
+  CHECK(secrets.redact("ya29….ya29.b… and 'ya29.b1…'") == "REDACTED….REDACTED… and 'REDACTED…'");
+  // Base64 of it, as Basic has it.
+  CHECK(secrets.redact("eWEyOS5hMEFm…") == "REDACTED…");
+  // What is no beginning of one, or too little to be known by, stays.
+  CHECK(secrets.redact("ya29.a0 is fine…, ya2… and a29.a…") == "ya29.a0 is fine…, ya2… and a29.a…");
+  CHECK(secrets.may_be_in("ya29…"));
+}
+
 TEST_CASE("secrets are hidden wherever they stand in a large text") {
   Secrets secrets;
   for (int i = 0; i < 5; ++i) secrets.add("secret-number-" + std::to_string(i));
