@@ -92,14 +92,16 @@ sdk::Result<std::vector<Event>> EventReader::finish(PodList& texts) {
 sdk::Status EventReader::read(std::string_view line, PodList& texts, Event& event) {
   // What the object is depends on the type, wherever that stands.
   std::string type;
-  bool has_object = false;
+  int types = 0, objects = 0;
   const auto walk = [&](const auto& take) -> error_code {
     value root(walk_);
     return each_field(root, take);
   };
   const auto read_type = [&](const auto& key, auto& inside) -> error_code {
-    if (key == "object") has_object = true;
-    return key == "type" ? read_text(inside, type) : SUCCESS;
+    if (key == "object") ++objects;
+    if (!(key == "type")) return SUCCESS;
+    ++types;
+    return read_text(inside, type);
   };
   const auto read_object = [&](const auto& key, auto& inside) -> error_code {
     if (!(key == "object")) return SUCCESS;
@@ -115,6 +117,8 @@ sdk::Status EventReader::read(std::string_view line, PodList& texts, Event& even
   walk_.open(line);
   if (auto error = walk(read_type)) return wrong(error);
   if (!walk_.ended()) return not_understood("something follows its end");
+  if (types > 1) return not_understood("type stands there twice");
+  if (objects > 1) return not_understood("object stands there twice");
   if (type == "ADDED" || type == "MODIFIED") {
     event.kind = Event::Kind::kChanged;
   } else if (type == "DELETED") {
@@ -126,7 +130,7 @@ sdk::Status EventReader::read(std::string_view line, PodList& texts, Event& even
   } else {
     return not_understood(fmt::format("its type is {}", support::quote(type)));
   }
-  if (!has_object) return not_understood("it has no 'object'");
+  if (objects == 0) return not_understood("it has no 'object'");
   walk_.rewind();
   if (auto error = walk(read_object)) return wrong(error);
   if (event.kind == Event::Kind::kError) return {};

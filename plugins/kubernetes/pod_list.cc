@@ -25,27 +25,40 @@ sdk::Failure list_not_held() {
 sdk::Result<std::string> PodListReader::read(std::string_view body, const Wanted& wanted,
                                              PodList& list) {
   std::string kind, odd, next;
-  bool has_items = false;
+  bool has_items = false, has_kind = false, has_metadata = false, has_continue = false,
+       has_version = false;
+  // Of two lists of pods, or two tokens, one would be a part of the whole.
+  const auto once = [&odd](bool& seen, const char* path) {
+    if (seen && odd.empty()) odd = fmt::format("{} stands there twice", path);
+    seen = true;
+  };
   const auto walk = [&]() -> error_code {
     walk_.open(body);
     value root(walk_);
     return each_field(root, [&](const auto& key, auto& inside) -> error_code {
-      if (key == "kind") return read_text(inside, kind);
+      if (key == "kind") {
+        once(has_kind, "kind");
+        return read_text(inside, kind);
+      }
       if (key == "metadata") {
+        once(has_metadata, "metadata");
         // A server always writes a map, and in it the token; taken for an empty one, a null would end the list early.
         if (inside.walk().peek() != '{') odd = "its metadata is not a map";
         return each_field(inside, [&](const auto& name, auto& what) -> error_code {
           if (name == "continue") {
+            once(has_continue, "metadata.continue");
             // A server leaves it out at the end; taken for that, a null would end the list early.
             if (what.walk().peek() == '"') return read_text(what, next);
             odd = "metadata.continue is not a text";
             return SUCCESS;
           }
-          return name == "resourceVersion" ? read_text(what, list.version) : SUCCESS;
+          if (!(name == "resourceVersion")) return SUCCESS;
+          once(has_version, "metadata.resourceVersion");
+          return read_text(what, list.version);
         });
       }
       if (key == "items") {
-        has_items = true;
+        once(has_items, "items");
         return each_element(inside, [&](auto& item) -> error_code {
           Pod& pod = list.pods.emplace_back();
           if (auto error = read_pod(item, wanted, list, pod)) return error;

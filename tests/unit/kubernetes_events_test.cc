@@ -81,6 +81,11 @@ TEST_CASE("what is no event of pods is DATA_LOSS with a reason") {
   CHECK(has(told("{}\n", 3), "its type is ''"));
   CHECK(has(told(event("CHANGED", pod("w-0", "5")), 50), "its type is 'CHANGED'"));
   CHECK(has(told("{\"type\":\"ADDED\"}\n", 50), "no 'object'"));
+  const std::string one = "\"object\":" + pod("w-0", "5");
+  CHECK(has(told(R"({"type":"ADDED","type":"DELETED",)" + one + "}\n", 50),
+            ": type stands there twice"));
+  CHECK(has(told(R"({"type":"ADDED",)" + one + "," + one + "}\n", 50),
+            ": object stands there twice"));
   CHECK(has(told(event("ADDED", pod("w-0", "")), 50), "no resourceVersion"));
   CHECK(has(told(event("BOOKMARK", "{}"), 50), "no resourceVersion"));
   CHECK(has(told(event("ADDED", pod("", "5")), 50), "a pod has no name"));
