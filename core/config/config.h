@@ -12,8 +12,8 @@
 #include <tuple>
 #include <vector>
 
+#include "core/config/descriptor.h"
 #include "core/config/variable_value.h"
-#include "core/plugin/descriptor.h"
 #include "core/result.h"
 
 namespace muster {

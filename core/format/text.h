@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/resolve/snapshot.h"
+#include "core/spec/snapshot.h"
 
 namespace muster {
 

@@ -14,10 +14,10 @@
 #include "core/plugin/finder.h"
 #include "core/plugin/needs.h"
 #include "core/plugin/plan.h"
-#include "core/resolve/snapshot.h"
 #include "core/result.h"
 #include "core/service/host.h"
 #include "core/service/session.h"
+#include "core/spec/snapshot.h"
 
 namespace muster {
 

@@ -267,20 +267,6 @@ Result<ElfContents> read_elf(int descriptor, const std::string& path) {
   return read_elf(static_cast<uint64_t>(status.st_size), read_at, path);
 }
 
-Result<std::string> read_descriptor_section(const std::string& path) {
-  Result<OpenFile> file = open_regular_file(path);
-  if (!file) return std::move(file).error();
-  Result<ElfContents> contents = read_elf(file->descriptor(), path);
-  if (!contents) return std::move(contents).error();
-  if (!contents->descriptor) {
-    return Error{Code::kNotFound,
-                 fmt::format("'{}' is not a muster plugin: it has no section '{}'", path,
-                             MUSTER_DESCRIPTOR_SECTION),
-                 {}};
-  }
-  return std::move(*contents->descriptor);
-}
-
 Result<ElfFacts> read_elf_facts(const std::string& path) {
   Result<OpenFile> file = open_regular_file(path);
   if (!file) return std::move(file).error();

@@ -5,14 +5,20 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "core/plugin/descriptor.h"
 #include "core/result.h"
 
 namespace muster {
 
 // Reads `size` bytes at `offset`; false when they cannot be read. The caller asks only inside the file's size.
 using ReadAt = std::function<bool(uint64_t offset, void* to, uint64_t size)>;
+
+// The exported dynamic symbols of MUSTER entries ("muster_plugin_entry_v1") and DT_NEEDED libraries.
+struct ElfFacts {
+  std::vector<std::string> entries;
+  std::vector<std::string> needed;
+};
 
 struct ElfContents {
   std::optional<std::string>
@@ -28,5 +34,6 @@ Result<ElfContents> read_elf(uint64_t file_size, const ReadAt& read_at, const st
 
 // The same, from an open file.
 Result<ElfContents> read_elf(int descriptor, const std::string& path);
+Result<ElfFacts> read_elf_facts(const std::string& path);
 
 }  // namespace muster

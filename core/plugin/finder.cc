@@ -9,9 +9,9 @@
 #include <functional>
 #include <set>
 
+#include "core/config/backend_names.h"
 #include "core/config/config.h"
 #include "core/plugin/inspect.h"
-#include "core/plugin/names.h"
 #include "core/spec/cluster_spec.h"
 
 namespace muster {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/plugin/descriptor.h"
+#include "core/config/descriptor.h"
 #include "core/result.h"
 
 namespace muster {

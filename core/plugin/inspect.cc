@@ -10,9 +10,9 @@
 #include <memory>
 #include <system_error>
 
+#include "core/config/backend_names.h"
 #include "core/plugin/elf.h"
 #include "core/plugin/file.h"
-#include "core/plugin/names.h"
 #include "core/spec/sha256.h"
 
 namespace muster {

@@ -5,9 +5,9 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "core/config/backend_names.h"
 #include "core/plugin/file.h"
 #include "core/plugin/inspect.h"
-#include "core/plugin/names.h"
 
 namespace muster {
 

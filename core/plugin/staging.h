@@ -13,7 +13,7 @@
 
 #include "core/plugin/backend.h"
 #include "core/plugin/previous_answers.h"
-#include "core/resolve/snapshot.h"
+#include "core/spec/snapshot.h"
 
 namespace muster {
 

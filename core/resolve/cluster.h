@@ -12,8 +12,8 @@
 #include "core/cancel.h"
 #include "core/config/config.h"
 #include "core/plugin/backend.h"
-#include "core/resolve/snapshot.h"
 #include "core/result.h"
+#include "core/spec/snapshot.h"
 
 namespace muster {
 

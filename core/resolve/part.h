@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/plugin/backend.h"
-#include "core/resolve/snapshot.h"
 #include "core/result.h"
+#include "core/spec/snapshot.h"
 
 namespace muster {
 

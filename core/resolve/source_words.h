@@ -7,8 +7,8 @@
 
 #include "core/config/config.h"
 #include "core/plugin/backend.h"
-#include "core/resolve/snapshot.h"
 #include "core/result.h"
+#include "core/spec/snapshot.h"
 
 namespace muster {
 

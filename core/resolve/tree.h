@@ -10,8 +10,8 @@
 #include "core/config/config.h"
 #include "core/plugin/backend.h"
 #include "core/resolve/part.h"
-#include "core/resolve/snapshot.h"
 #include "core/result.h"
+#include "core/spec/snapshot.h"
 
 namespace muster {
 

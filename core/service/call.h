@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "core/cancel.h"
-#include "core/resolve/snapshot.h"
 #include "core/service/call_strings.h"
 #include "core/service/session.h"
+#include "core/spec/snapshot.h"
 
 namespace muster {
 

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/resolve/snapshot.h"
 #include "core/result.h"
+#include "core/spec/snapshot.h"
 
 namespace muster {
 

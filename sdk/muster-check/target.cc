@@ -7,10 +7,10 @@
 #include <system_error>
 #include <vector>
 
+#include "core/config/backend_names.h"
 #include "core/isolate/program.h"
 #include "core/path.h"
 #include "core/plugin/inspect.h"
-#include "core/plugin/names.h"
 #include "core/service/file.h"
 
 namespace muster::check {

@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "core/plugin/descriptor.h"
-#include "core/plugin/names.h"
+#include "core/config/backend_names.h"
+#include "core/config/descriptor.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace muster;

@@ -1,5 +1,5 @@
-// What a plugin says about itself: core/plugin/descriptor.h.
-#include "core/plugin/descriptor.h"
+// What a plugin says about itself: core/config/descriptor.h.
+#include "core/config/descriptor.h"
 
 #include <doctest/doctest.h>
 

@@ -29,15 +29,4 @@ struct Descriptor {
 // Parses and checks the JSON of a descriptor. kInvalidArgument says which key is wrong. Unknown keys are allowed (a newer SDK).
 Result<Descriptor> parse_descriptor(std::string_view json);
 
-// Reads the section of an ELF file without loading it; every offset is checked. kNotFound: there is no such section ("not a muster
-// plugin"). kInvalidArgument: not a 64-bit ELF shared object of this machine, or damaged.
-Result<std::string> read_descriptor_section(const std::string& path);
-
-// The exported dynamic symbols of MUSTER entries ("muster_plugin_entry_v1") and DT_NEEDED libraries, from the file.
-struct ElfFacts {
-  std::vector<std::string> entries;
-  std::vector<std::string> needed;
-};
-Result<ElfFacts> read_elf_facts(const std::string& path);
-
 }  // namespace muster

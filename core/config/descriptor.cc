@@ -1,4 +1,4 @@
-#include "core/plugin/descriptor.h"
+#include "core/config/descriptor.h"
 
 // A descriptor nests as deep as its author likes: the iterative parser needs no stack for it.
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 #include <limits>
 #include <optional>
 
-#include "core/plugin/names.h"
+#include "core/config/backend_names.h"
 #include "core/spec/cluster_spec.h"
 
 namespace muster {
