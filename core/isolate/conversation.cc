@@ -215,12 +215,13 @@ Status Conversation::send(const Frame& frame) {
     return fail(
         Code::kResourceExhausted, "",
         fmt::format("a {} for it is longer than a frame can be", frame_name(frame.kind_case())));
-  size_t at = 0;
-  while (at < to_write_.size()) {
-    const ssize_t written = ::send(process_->frames(), to_write_.data() + at, to_write_.size() - at,
-                                   MSG_NOSIGNAL | MSG_DONTWAIT);
+  // Where a deadline comes in the middle of a frame, look_at_time sends a Cancel: it goes behind that frame, and both are
+  // written when it returns.
+  while (written_ < to_write_.size()) {
+    const ssize_t written = ::send(process_->frames(), to_write_.data() + written_,
+                                   to_write_.size() - written_, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (written > 0) {
-      at += static_cast<size_t>(written);
+      written_ += static_cast<size_t>(written);
       continue;
     }
     if (written < 0 && errno == EINTR) continue;
@@ -229,6 +230,7 @@ Status Conversation::send(const Frame& frame) {
     wait(monotonic_ns() + kLook_ns, true);
   }
   to_write_.clear();
+  written_ = 0;
   return {};
 }
 

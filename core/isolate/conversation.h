@@ -102,6 +102,7 @@ class Conversation {
   frames::v1::Hello hello_;
   FrameBuffer come_;
   std::string to_write_;
+  size_t written_ = 0;  // of that
   std::optional<Error> failure_;
   std::string line_;        // of its standard streams, so far
   std::string last_lines_;  // the end of what it wrote there

@@ -213,6 +213,19 @@ TEST_CASE("a cancel ends it as a deadline does") {
   CHECK(has(outcome.answer.error().message, "300 ms after being cancelled"));
 }
 
+TEST_CASE("a deadline in the middle of a long frame leaves the frames whole") {
+  Wild world("read nothing for a while");
+  std::ofstream(world.file()) << std::string(size_t{8} << 20, ' ');
+  const auto backend = world.create(world.options);
+  REQUIRE(backend.ok());
+  // It has 300 ms more, and answers in them where the machine is not too slow for that.
+  const BackendOutcome outcome = world.resolve(**backend, 500);
+  if (outcome.answer.ok())
+    CHECK(outcome.answer->spec.jobs()[0].tasks.begin()->index == 8 << 20);
+  else
+    CHECK(outcome.answer.error().code == Code::kDeadlineExceeded);
+}
+
 TEST_CASE("one that takes memory without end has its share and no more" *
           doctest::skip(kSanitized)) {
   Wild world("allocate", uint64_t{256} << 20);

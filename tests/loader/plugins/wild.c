@@ -46,6 +46,17 @@ static void crash(void) {
   *page = 1;
 }
 
+/* From now until behind the call's deadline, which is half a second away, this process reads nothing. */
+static void stop_for_a_while(void) {
+  const struct timespec time = {0, 650000000};
+  if (fork() == 0) {
+    kill(getppid(), SIGSTOP);
+    nanosleep(&time, NULL);
+    kill(getppid(), SIGCONT);
+    _exit(0);
+  }
+}
+
 static void wait_for_ever(void) {
   for (;;) pause();
 }
@@ -223,6 +234,16 @@ static int32_t resolve(muster_resolver *self, const muster_call_v1 *call, muster
     for (;;) printf("and another line\n");
   }
   if (strcmp(what, "report") == 0) report(self->file);
+  if (strcmp(what, "read nothing for a while") == 0) {
+    const muster_environment_v1 *environment =
+        self->host->get_service(self->host, MUSTER_ENVIRONMENT_V1);
+    const char *text = NULL;
+    uint64_t size = 0;
+    stop_for_a_while();
+    const int32_t code =
+        environment->read_file(call, self->file, UINT64_MAX, 0, &text, &size, error);
+    return code != MUSTER_OK ? code : push(call, (int64_t)size, "10.0.0.1:1");
+  }
   if (strcmp(what, "garbage") == 0) {
     if (write(3, "this is no frame at all", 23) < 0) return MUSTER_E_INTERNAL;
     wait_for_ever();
