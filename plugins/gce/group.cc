@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "plugins/support/google/pages.h"
 #include "plugins/support/google/place.h"
 #include "plugins/support/json_at.h"
 #include "plugins/support/quote_answer.h"
@@ -91,7 +92,7 @@ sdk::Result<GroupPage> read_group(std::string_view json, bool managed) {
   GroupPage out;
   std::string odd;
   const StrictJson answer(root, odd);
-  out.next = answer.text_or("/nextPageToken", "");
+  out.next = support::google::next_token(answer);
   // An empty list is left out, as all that is empty is.
   for (const StrictJson& item : answer.list_or_none(managed ? "/managedInstances" : "/items")) {
     const std::string_view url = item.text("/instance");

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "plugins/support/google/pages.h"
 #include "plugins/support/google/place.h"
 #include "plugins/support/json_at.h"
 #include "plugins/support/quote_answer.h"
@@ -320,7 +321,7 @@ sdk::Result<InstancePage> read_instances(std::string_view json, const std::strin
   for (const StrictJson& scope : answer.list_or_none("/unreachables"))
     out.unreachable.push_back(support::plain_answer(scope.text(), 100));
   if (lacks_some(answer)) out.unreachable.push_back(zone.empty() ? "some zones" : "zones/" + zone);
-  out.next = answer.text_or("/nextPageToken", "");
+  out.next = support::google::next_token(answer);
   if (!odd.empty()) return wrong(odd);
   return out;
 }

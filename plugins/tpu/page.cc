@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "plugins/support/google/pages.h"
 #include "plugins/support/google/place.h"
 #include "plugins/support/json_at.h"
 #include "plugins/support/quote_answer.h"
@@ -44,7 +45,7 @@ sdk::Status read_page(std::string_view json, const char* what, const char* key, 
   for (const StrictJson& one : answer.list_or_none("/unreachable"))
     out.unreachable.push_back(
         support::plain_answer(support::google::last_segment(one.text()), 100));
-  out.next = answer.text_or("/nextPageToken", "");
+  out.next = support::google::next_token(answer);
   if (!why.empty()) return wrong(what, why);
   return {};
 }

@@ -97,7 +97,7 @@ class Outages(unittest.TestCase):
             self.assertEqual(len(run.cluster()["worker"]), 4)
 
     def test_answers_that_are_none_are_data_loss(self):
-        for body in ("<html>", "[]", '{\\"items\\": 7}', '{\\"items\\": [{}]}', '{\\"items\\": [{\\"name\\": 7}]}'):
+        for body in ("<html>", "[]", '{\\"kind\\": \\"Status\\"}', '{\\"error\\": {\\"code\\": 503}}', '{\\"items\\": 7}', '{\\"items\\": [{}]}', '{\\"items\\": [{\\"name\\": 7}]}'):
             with self.subTest(body), world(fault(LIST, f'body: "{body}"') + group(2)) as sim:
                 run = ask(sim)
                 self.assertEqual(run.code, 14, run)

@@ -122,7 +122,7 @@ class Odd(unittest.TestCase):
                 run = ask(sim)
                 self.assertEqual(run.code, 14, run)
                 self.assertIn("cannot be understood", run.all)
-        for body in ("<html>", "[]", '{\\"nodes\\": 7}', '{\\"nodes\\": [{}]}', '{\\"nodes\\": [7]}'):
+        for body in ("<html>", "[]", '{\\"kind\\": \\"Status\\"}', '{\\"error\\": {\\"code\\": 503}}', '{\\"nodes\\": 7}', '{\\"nodes\\": [{}]}', '{\\"nodes\\": [7]}'):
             with self.subTest(body), world(fault(LIST, f'body: "{body}"') + tpu()) as sim:
                 run = ask(sim, "zone=")
                 self.assertEqual(run.code, 14, run)

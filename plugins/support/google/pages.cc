@@ -17,6 +17,15 @@ constexpr int64_t kLongestPause_ns = 200'000'000;
 
 }  // namespace
 
+std::string_view next_token(const StrictJson& page) {
+  if (page.presence("/error") != StrictJson::Presence::kAbsent)
+    page.refuse("/error", "is there, under a status of success");
+  if (page.presence("/kind") != StrictJson::Presence::kAbsent &&
+      !page.text("/kind").starts_with("compute#"))
+    page.refuse("/kind", "is that of no list of Google's");
+  return page.text_or("/nextPageToken", "");
+}
+
 sdk::Status Pages::take(size_t entries, std::string next, const std::string& list) {
   empty_ = entries == 0 ? empty_ + 1 : 0;
   std::string why;

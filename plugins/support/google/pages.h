@@ -4,10 +4,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include <muster/plugin.hpp>
 
+#include "plugins/support/strict_json.h"
+
 namespace muster::support::google {
+
+// The token of a page's successor, "" for none. A page in which a proxy or another API says an error under a status of success, and
+// one whose `kind` is of another API than Compute Engine's, is refused: without entries and token it would be a list's end.
+std::string_view next_token(const StrictJson& page);
 
 // A page may be empty and still have a successor, but not for ever: what is counted is progress.
 class Pages {
