@@ -201,7 +201,13 @@ Result<Opening> read_settings(const muster_settings& settings) {
   if (!trace) return trace.error();
   opening.trace = *trace;
   if (replay != nullptr) {
-    auto session = Session::replay(*replay, opening.log, opening.secrets);
+    // The config is read out of the recording, so its timeout is not known yet.
+    int64_t deadline_ns = INT64_MAX;
+    if (const std::string* text = settings.find("timeout")) {
+      if (const auto timeout = parse_duration(*text))
+        deadline_ns = monotonic_ns() + timeout->count();
+    }
+    auto session = Session::replay(*replay, opening.log, opening.secrets, deadline_ns);
     if (!session) return std::move(session).error();
     opening.replay = std::move(*session);
   }

@@ -71,7 +71,9 @@ using RecordedResolvers = std::map<std::string, RecordedResolver>;
 // As text, every part of it redacted.
 std::string write_recording(const RecordedResolvers& resolvers, const Secrets& secrets);
 // From text. kInvalidArgument: every message begins with `name`:line:column.
-Result<RecordedResolvers> read_recording(std::string_view text, const std::string& name);
+// kDeadlineExceeded: not by then (nanoseconds of CLOCK_MONOTONIC; INT64_MAX: no deadline).
+Result<RecordedResolvers> read_recording(std::string_view text, const std::string& name,
+                                         int64_t deadline_ns = INT64_MAX);
 
 // The recording of a running session. [thread-safe]
 class Recording {

@@ -240,7 +240,8 @@ class Reader {
 
 }  // namespace
 
-Result<RecordedResolvers> read_recording(std::string_view text, const std::string& name) {
+Result<RecordedResolvers> read_recording(std::string_view text, const std::string& name,
+                                         int64_t deadline_ns) {
   // What is plainly something else is not parsed: that takes many times its size.
   if (text.find("muster_recording") == std::string_view::npos)
     return Error{Code::kInvalidArgument,
@@ -248,7 +249,7 @@ Result<RecordedResolvers> read_recording(std::string_view text, const std::strin
                              "'muster_recording: 1'",
                              printable(name)),
                  {}};
-  Result<YamlNode> root = parse_yaml_tree(text, name);
+  Result<YamlNode> root = parse_yaml_tree(text, name, deadline_ns);
   if (!root) return std::move(root).error();
   return Reader(name).read(*root);
 }

@@ -48,12 +48,13 @@ std::shared_ptr<Session> Session::record(std::shared_ptr<const Log> log,
 
 Result<std::shared_ptr<Session>> Session::replay(const std::string& path,
                                                  std::shared_ptr<const Log> log,
-                                                 std::shared_ptr<Secrets> secrets) {
+                                                 std::shared_ptr<Secrets> secrets,
+                                                 int64_t deadline_ns) {
   Result<std::string> text = read_regular_file(path, kLargestRecording);
   if (!text)
     return Error{text.error().code, "the recording cannot be read: " + text.error().message,
                  text.error().details};
-  Result<RecordedResolvers> resolvers = read_recording(*text, path);
+  Result<RecordedResolvers> resolvers = read_recording(*text, path, deadline_ns);
   if (!resolvers) return std::move(resolvers).error();
   std::shared_ptr<Session> session(new Session(Mode::kReplay, std::move(log), std::move(secrets)));
   session->recording_ = std::make_unique<Recording>(std::move(resolvers).value());

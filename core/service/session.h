@@ -79,10 +79,12 @@ class Session {
                                        std::shared_ptr<Secrets> secrets);
   static std::shared_ptr<Session> record(std::shared_ptr<const Log> log,
                                          std::shared_ptr<Secrets> secrets);
-  // kInvalidArgument with file:line:column when the recording cannot be read.
+  // kInvalidArgument with file:line:column when the recording cannot be read, kDeadlineExceeded when it was not read by then
+  // (nanoseconds of CLOCK_MONOTONIC; INT64_MAX: no deadline).
   static Result<std::shared_ptr<Session>> replay(const std::string& path,
                                                  std::shared_ptr<const Log> log,
-                                                 std::shared_ptr<Secrets> secrets);
+                                                 std::shared_ptr<Secrets> secrets,
+                                                 int64_t deadline_ns = INT64_MAX);
   // Replays the same recording from its start, without reading the file again. Only of a replaying session.
   std::shared_ptr<Session> replay_again() const;
   // Replays `recording` but for its exchanges, which go through the HTTP library of the call: for who plays the servers himself. A

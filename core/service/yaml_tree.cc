@@ -12,18 +12,47 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include "core/cancel.h"
 #include "core/spec/quote.h"
 
 namespace muster {
 namespace {
 
-// Reads a text where it is.
+// Ends the parser from inside one of its calls.
+struct Late {};
+
+class Deadline {
+ public:
+  explicit Deadline(int64_t at_ns) : at_ns_(at_ns) {}
+  void check() const {
+    if (at_ns_ != INT64_MAX && monotonic_ns() >= at_ns_) throw Late();
+  }
+
+ private:
+  int64_t at_ns_;
+};
+
+// Reads a text where it is, a part at a time, so that the deadline is looked at in between.
 class ViewBuffer : public std::streambuf {
  public:
-  explicit ViewBuffer(std::string_view text) {
-    char* begin = const_cast<char*>(text.data());  // only read
-    setg(begin, begin, begin + text.size());
+  ViewBuffer(std::string_view text, const Deadline& deadline) : rest_(text), deadline_(deadline) {}
+  size_t left() const { return rest_.size(); }
+
+ protected:
+  int_type underflow() override {
+    if (rest_.empty()) return traits_type::eof();
+    deadline_.check();
+    const std::string_view part = rest_.substr(0, kPart);
+    rest_.remove_prefix(part.size());
+    char* begin = const_cast<char*>(part.data());  // only read
+    setg(begin, begin, begin + part.size());
+    return traits_type::to_int_type(*begin);
   }
+
+ private:
+  static constexpr size_t kPart = 64 << 10;
+  std::string_view rest_;
+  const Deadline& deadline_;
 };
 
 // A refusal inside of the parser's callbacks; leaves them as the library's own errors do.
@@ -33,6 +62,7 @@ YAML::ParserException refuse(const YAML::Mark& mark, const std::string& message)
 
 class Builder : public YAML::EventHandler {
  public:
+  explicit Builder(const Deadline& deadline) : deadline_(deadline) {}
   YamlNode take() { return std::move(root_); }
 
   void OnDocumentStart(const YAML::Mark&) override {}
@@ -69,6 +99,8 @@ class Builder : public YAML::EventHandler {
   // The new node, where it belongs. A vector's nodes move only while none of their own is open, so open_ stays right.
   YamlNode& add(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 YamlNode::Kind kind) {
+    // The parser holds a text of one line as a whole before it tells of any of it.
+    if (++nodes_ % kNodesBetweenLooks == 0) deadline_.check();
     if (anchor != 0) throw refuse(mark, "anchors ('&name') are not taken");
     if (!tag.empty() && tag != "?" && tag != "!")
       throw refuse(mark, "tags ('!name') are not taken");
@@ -101,6 +133,9 @@ class Builder : public YAML::EventHandler {
     }
   }
 
+  static constexpr size_t kNodesBetweenLooks = 1000;
+  const Deadline& deadline_;
+  size_t nodes_ = 0;
   YamlNode root_;
   std::vector<YamlNode*> open_;
   std::vector<std::set<std::string>> names_;  // of the open maps
@@ -138,20 +173,42 @@ Error yaml_error(const std::string& name, const YamlNode& at, const std::string&
       Code::kInvalidArgument, fmt::format("{}:{}:{}: {}", name, at.line, at.column, message), {}};
 }
 
-Result<YamlNode> parse_yaml_tree(std::string_view text, const std::string& name) {
+namespace {
+
+// The parser takes more than a hundred times the size of a list or a map in the flow form, and some ten times that of one in the
+// block form. A recording is written in the block form.
+constexpr size_t kLargestFlow = 1 << 20;
+
+bool begins_as_flow(std::string_view text) {
+  const size_t begin = text.find_first_not_of(" \t\r\n");
+  return begin != std::string_view::npos && (text[begin] == '{' || text[begin] == '[');
+}
+
+}  // namespace
+
+Result<YamlNode> parse_yaml_tree(std::string_view text, const std::string& name,
+                                 int64_t deadline_ns) {
+  if (text.size() > kLargestFlow && begins_as_flow(text))
+    return yaml_error(name, {}, "a file of more than 1 MiB is taken in YAML's block form alone");
   if (const std::optional<YamlNode> place = find_not_utf8(text))
     return yaml_error(name, *place, "this is not UTF-8");
+  const Deadline deadline(deadline_ns);
+  ViewBuffer buffer(text, deadline);
   try {
-    ViewBuffer buffer(text);
     std::istream stream(&buffer);
     YAML::Parser parser(stream);
-    Builder builder;
+    Builder builder(deadline);
     parser.HandleNextDocument(builder);
     YamlNode root = builder.take();
-    Builder second;
+    Builder second(deadline);
     if (parser.HandleNextDocument(second))
       return yaml_error(name, second.take(), "a second document is not taken");
     return root;
+  } catch (const Late&) {
+    return Error{Code::kDeadlineExceeded,
+                 fmt::format("{}: the deadline came when {} of {} KiB were read", printable(name),
+                             (text.size() - buffer.left()) >> 10, text.size() >> 10),
+                 {}};
   } catch (const YAML::Exception& exception) {
     YamlNode at;
     at.line = exception.mark.is_null() ? 1 : exception.mark.line + 1;

@@ -1,6 +1,7 @@
 // YamlTree: YAML text as a tree that knows where everything stands. No anchors, aliases or tags: a small hostile file stays small.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,6 +29,8 @@ struct YamlNode {
 Error yaml_error(const std::string& name, const YamlNode& at, const std::string& message);
 
 // One document. kInvalidArgument with the place for what is not YAML, a second document, a key that is not a text or stands twice.
-Result<YamlNode> parse_yaml_tree(std::string_view text, const std::string& name);
+// kDeadlineExceeded: it was not read by then (nanoseconds of CLOCK_MONOTONIC; INT64_MAX: no deadline).
+Result<YamlNode> parse_yaml_tree(std::string_view text, const std::string& name,
+                                 int64_t deadline_ns = INT64_MAX);
 
 }  // namespace muster

@@ -2,8 +2,9 @@
 import base64
 import os
 import re
+import time
 
-from world import TOKEN, World, cloud, kubernetes, main
+from world import OVERHEAD, TOKEN, World, cloud, kubernetes, main
 
 CONFIG = """cluster:
   merge:
@@ -79,6 +80,14 @@ class Recordings(World):
         run = self.muster("resolve", "--backend", "static", "-O", "cluster_spec={}", "--replay", path, status=12)
         self.assertIn(f"{path}:2:1:", run.stderr)
         self.muster("resolve", "--backend", "static", "-O", "cluster_spec={}", "--replay", "/none", status=12)
+
+    def test_the_timeout_counts_while_a_recording_is_read(self):
+        huge = self.file("huge.yaml", "muster_recording: 1\nresolvers:\n  - path: cluster\n    times:\n" +
+                         "      - '2026-01-31T12:00:00.000000000Z'\n" * 1_000_000)
+        start = time.monotonic()
+        run = self.muster("resolve", "--backend", "static", "-O", "cluster_spec={worker: [a:1]}", "--replay", huge, "--timeout", "500ms", status=15)
+        self.assertLess(time.monotonic() - start, 0.5 + OVERHEAD)
+        self.assertIn("huge.yaml: the deadline came when", run.stderr)
 
     def test_a_record_that_cannot_be_written_is_an_error(self):
         run = self.muster("resolve", "--backend", "static", "-O", "cluster_spec={w: ['a:1']}", "--record", "/none/r.yaml", status=None)

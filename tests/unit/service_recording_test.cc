@@ -558,3 +558,26 @@ TEST_CASE("what is plainly no recording is refused without being parsed") {
   REQUIRE_FALSE(read.ok());
   CHECK(contains(read.error().message, "r.yaml:1:1: this is not a recording of muster"));
 }
+
+TEST_CASE("a recording that is not read by its deadline is DEADLINE_EXCEEDED") {
+  std::string block = "muster_recording: 1\nresolvers:\n  - path: cluster\n    times:\n";
+  std::string flow = "muster_recording: 1\nresolvers: [{path: cluster, times: [";
+  while (block.size() < (size_t{16} << 20)) block += "      - \"2026-01-31T12:00:00.123000000Z\"\n";
+  while (flow.size() < (size_t{16} << 20)) flow += "\"2026-01-31T12:00:00.123000000Z\", ";
+  for (const std::string& text : {block, flow + "]}]\n"}) {
+    const auto read = read_recording(text, "r.yaml", monotonic_ns() + 20'000'000);
+    REQUIRE_FALSE(read.ok());
+    CHECK(read.error().code == Code::kDeadlineExceeded);
+    CHECK(contains(read.error().message, "r.yaml: the deadline came when "));
+    CHECK(contains(read.error().message, " of 16384 KiB were read"));
+  }
+}
+
+TEST_CASE("a large recording in YAML's flow form is refused without being parsed") {
+  std::string flow = R"({"muster_recording": 1, "resolvers": [{"path": "", "times": [)";
+  while (flow.size() < (size_t{2} << 20)) flow += R"("2026-01-31T12:00:00.123000000Z", )";
+  const auto read = read_recording(flow, "r.yaml");
+  REQUIRE_FALSE(read.ok());
+  CHECK(contains(read.error().message,
+                 "r.yaml:1:1: a file of more than 1 MiB is taken in YAML's block form"));
+}
