@@ -6,6 +6,29 @@
 #include "plugins/support/text.h"
 
 namespace muster::support {
+namespace {
+
+// Where the user and the password of a URL stand; begin == end: nowhere. Of a wrong URL all up to the last '@' may be a password.
+struct UserPart {
+  size_t begin = 0, end = 0;
+};
+UserPart user_part(std::string_view url) {
+  const size_t scheme = url.find("://");
+  const size_t begin = scheme == std::string_view::npos ? 0 : scheme + 3;
+  const size_t at = url.rfind('@');
+  if (at == std::string_view::npos || at < begin) return {};
+  // Where a path begins, the authority is over (RFC 3986, 3.2): an '@' behind a host, or a host and its port, is the path's.
+  const std::string_view authority = url.substr(begin, url.find_first_of("/?#", begin) - begin);
+  const size_t colon = std::min(authority.find(':'), authority.size());
+  const bool has_port = std::all_of(authority.begin() + colon, authority.end(),
+                                    [](char c) { return c == ':' || (c >= '0' && c <= '9'); });
+  if (scheme != std::string_view::npos && authority.find('@') == std::string_view::npos &&
+      (authority.starts_with('[') || has_port))
+    return {};
+  return {begin, at};
+}
+
+}  // namespace
 
 std::string quote_answer(std::string_view words, AskedFor asked, size_t maximum) {
   if (asked == AskedFor::kCredential)
@@ -20,13 +43,9 @@ std::string plain_answer(std::string_view words, size_t maximum) {
 }
 
 std::string quote_url(std::string_view url) {
-  // Of a wrong one all up to the last '@' may be a password.
-  const size_t at = url.rfind('@');
-  const size_t scheme = url.find("://");
-  const size_t begin = scheme == std::string_view::npos ? 0 : scheme + 3;
+  const UserPart user = user_part(url);
   std::string out(url);
-  if (at != std::string_view::npos && at >= begin)
-    out = std::string(url.substr(0, begin)) + "REDACTED" + std::string(url.substr(at));
+  if (user.begin != user.end) out.replace(user.begin, user.end - user.begin, "REDACTED");
   return quote(std::string_view(out).substr(0, out.find_first_of("?#")), 200);
 }
 
@@ -34,14 +53,12 @@ std::vector<std::string> secrets_of_url(std::string_view url) {
   std::vector<std::string> out;
   const size_t scheme = url.find("://");
   if (scheme == std::string_view::npos) return out;
-  const size_t begin = scheme + 3;
-  const size_t at = url.rfind('@');
-  if (at != std::string_view::npos && at >= begin) {
-    const size_t colon = url.find(':', begin);
-    const size_t secret = colon < at ? colon + 1 : begin;
-    out.emplace_back(url.substr(secret, at - secret));
+  if (const UserPart user = user_part(url); user.begin != user.end) {
+    const size_t colon = url.find(':', user.begin);
+    const size_t secret = colon < user.end ? colon + 1 : user.begin;
+    out.emplace_back(url.substr(secret, user.end - secret));
   }
-  size_t parameter = url.find('?', begin);
+  size_t parameter = url.find('?', scheme + 3);
   while (parameter != std::string_view::npos) {
     const size_t end = url.find_first_of("&#", ++parameter);
     const std::string_view pair = url.substr(parameter, end - parameter);

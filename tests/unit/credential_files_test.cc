@@ -178,6 +178,11 @@ TEST_CASE("what is secret in a URL: its password, its token, and parameters that
   CHECK(of("https://t@h/") == Texts{"t"});
   CHECK(of("http://u:p/q@r@h/?a=1&Access_Token=x&sig=y=z#f") == Texts{"p/q@r", "x", "y=z"});
   CHECK(of("https://h?token") == Texts{});
+  for (const char* host : {"h", "127.0.0.1:3128", "[::1]:443", "[::1]", ""})
+    CHECK(of(("https://" + std::string(host) + "/serviceAccounts/a@b:get").c_str()) == Texts{});
+  CHECK(support::quote_url("https://h:443/serviceAccounts/a@b:get?x") ==
+        "'https://h:443/serviceAccounts/a@b:get'");
+  CHECK(support::quote_url("http://u:p/q@r@h/") == "'http://REDACTED@h/'");
   std::string file = padded(
       R"({"type": "external_account", "audience": "a", "subject_token_type": "t", "token_url": "https://u:one@h",
           "credential_source": {"url": "https://h?key=two", "region_url": "http://three@h"}})");
