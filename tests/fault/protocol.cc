@@ -144,9 +144,9 @@ Answer ask(const Protocol& protocol, const Change& change) {
 
 bool is_whole(const Answer& answer) {
   if (answer.code != MUSTER_OK || !answer.missing.empty()) return false;
-  for (const auto& [job, expected] : answer.expected)
+  for (const auto& one : answer.expected)
     if (std::count_if(answer.tasks.begin(), answer.tasks.end(),
-                      [&](const fake::Task& task) { return task.job == job; }) < expected)
+                      [&](const fake::Task& task) { return task.job == one.first; }) < one.second)
       return false;
   // The core refuses what is no address; this core takes it.
   return std::all_of(answer.tasks.begin(), answer.tasks.end(), [](const fake::Task& task) {

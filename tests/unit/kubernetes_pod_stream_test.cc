@@ -345,20 +345,23 @@ TEST_CASE("what cannot be read in parts is held up to a limit, and not as long a
   // A list, and in it one pod of 500 MB that comes.
   const std::string pod =
       std::string("k8s\0", 4) + "\x12\xff\xff\xff\xff\x01\x12\x80\xca\xb5\xee\x01";
-  for (const auto& [begin, goes_on] : std::vector<std::pair<std::string, std::string>>{
-           {head + R"({"metadata":{"name":")", piece},
-           {R"({"kind":"PodList", "items": [{"metadata":{"name":")", piece},
-           {head + R"({"x":[)", broken},
-           {pod, piece}}) {
-    CAPTURE(begin);
+  struct Sent {
+    std::string begin, goes_on;
+  };
+  for (const Sent& sent :
+       std::vector<Sent>{{head + R"({"metadata":{"name":")", piece},
+                         {R"({"kind":"PodList", "items": [{"metadata":{"name":")", piece},
+                         {head + R"({"x":[)", broken},
+                         {pod, piece}}) {
+    CAPTURE(sent.begin);
     PodListReader reader;
     PodList list;
     PodListStream stream(reader, kWanted, list);
-    size_t taken = begin.size();
-    muster::sdk::Status status = stream.take(begin);
+    size_t taken = sent.begin.size();
+    muster::sdk::Status status = stream.take(sent.begin);
     while (status && taken < 300 * kMiB) {
-      status = stream.take(goes_on);
-      taken += goes_on.size();
+      status = stream.take(sent.goes_on);
+      taken += sent.goes_on.size();
     }
     REQUIRE_FALSE(bool(status));
     CHECK(taken < 100 * kMiB);

@@ -401,7 +401,11 @@ TEST_CASE("a list whose metadata is null is not taken for one that ends") {
 TEST_CASE("a list that says its pods, its end or its kind twice is not taken for a whole one") {
   const std::string w0 = fake::pod_json({"w-0", "10.8.0.1"}),
                     w1 = fake::pod_json({"w-1", "10.8.0.2"});
-  const std::pair<std::string, const char*> lists[] = {
+  struct List {
+    std::string json;
+    const char* twice;
+  };
+  const List lists[] = {
       {R"("metadata": {}, "items": [)" + w0 + R"(], "items": [)" + w1 + "]", "items"},
       {R"("metadata": {"continue": "x", "continue": ""}, "items": [)" + w0 + "]",
        "metadata.continue"},
@@ -409,18 +413,18 @@ TEST_CASE("a list that says its pods, its end or its kind twice is not taken for
       {R"("metadata": {"resourceVersion": "1", "resourceVersion": "2"}, "items": [)" + w0 + "]",
        "metadata.resourceVersion"},
       {R"("metadata": {}, "kind": "PodList", "items": [)" + w0 + "]", "kind"}};
-  for (const auto& [list, twice] : lists) {
-    CAPTURE(list);
+  for (const List& list : lists) {
+    CAPTURE(list.json);
     World world = lab({});
-    world.serve = [&, &list = list](const Request&) {
+    world.serve = [&](const Request&) {
       Response response;
-      response.body = R"({"kind": "PodList", )" + list + "}";
+      response.body = R"({"kind": "PodList", )" + list.json + "}";
       return response;
     };
     const auto answer = ask("kubernetes", "{}", world);
     CHECK(answer.code == MUSTER_E_DATA_LOSS);
     CHECK(answer.message == std::string("the answer of the API server cannot be understood: ") +
-                                twice + " stands there twice");
+                                list.twice + " stands there twice");
     CHECK(answer.tasks.empty());
   }
 }
