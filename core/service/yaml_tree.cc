@@ -41,7 +41,9 @@ class ViewBuffer : public std::streambuf {
  protected:
   int_type underflow() override {
     if (rest_.empty()) return traits_type::eof();
-    deadline_.check();
+    // Not for the first part: the parser reads it while it is made, and would leave memory behind.
+    if (begun_) deadline_.check();
+    begun_ = true;
     const std::string_view part = rest_.substr(0, kPart);
     rest_.remove_prefix(part.size());
     char* begin = const_cast<char*>(part.data());  // only read
@@ -52,6 +54,7 @@ class ViewBuffer : public std::streambuf {
  private:
   static constexpr size_t kPart = 64 << 10;
   std::string_view rest_;
+  bool begun_ = false;
   const Deadline& deadline_;
 };
 
